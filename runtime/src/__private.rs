@@ -1,0 +1,250 @@
+//! Everything generated code may name, and nothing else may.
+//!
+//! The attribute and the runtime are one product in two crates pinned to each other's exact version, so what stands here
+//! may change with every release.
+//!
+//! The traits in [`judge`] use autoref specialisation: `(&&&Judged(out)).verdict()` finds the implementation that needs
+//! the fewest references, so the most special one comes first, and the choice is made by the type an expression has and
+//! not by how somebody spelt it (an alias of `Result` is a `Result`).
+
+pub use crate::catalogue::Entry;
+#[cfg(feature = "catalogue")]
+pub use crate::catalogue::LINKED;
+pub use crate::call::Verdict;
+pub use crate::declaration::Declaration;
+pub use crate::pipeline::{
+    Attempt, Call, End, Once, Refusable, Step, answer, answer_unrefused, attempt, fall_back, once,
+};
+pub use crate::site::Site;
+
+/// What a declaration says, strategy by strategy.
+macro_rules! configs {
+    ($($strategy:ident),*) => {
+        $(#[doc = concat!("The declaration of a ", stringify!($strategy), ".")]
+        pub mod $strategy {
+            pub use crate::strategies::$strategy::Config;
+        })*
+    };
+}
+
+configs!(breaker, bulkhead, deadline, retry, timeout);
+
+#[cfg(feature = "catalogue")]
+#[doc(hidden)]
+pub use linkme;
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+use crate::call::{BoxError, Classify, Failure};
+use crate::strategies::fallback::{Fallible, Plain, Shape};
+
+/// Adds a site to the linker's list.
+#[cfg(feature = "catalogue")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __list {
+    ($site:ident) => {
+        const _: () = {
+            #[$crate::__private::linkme::distributed_slice($crate::__private::LINKED)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static ENTRY: $crate::__private::Entry = $site.entry();
+        };
+    };
+}
+
+/// Leaves the catalogue to the sites' first calls.
+#[cfg(not(feature = "catalogue"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __list {
+    ($site:ident) => {};
+}
+
+pub use crate::__list as list;
+
+/// What a body returned, to be judged.
+#[derive(Debug)]
+pub struct Judged<'a, R>(pub &'a R);
+
+/// A failed attempt's return value, to be kept as a source if it can be.
+pub struct Keep<R>(Cell<Option<R>>);
+
+impl<R> Keep<R> {
+    /// Takes it over.
+    pub const fn new(returned: R) -> Self {
+        Self(Cell::new(Some(returned)))
+    }
+}
+
+/// A tag for a function's return type.
+#[derive(Debug)]
+pub struct Returned<R>(PhantomData<fn() -> R>);
+
+impl<R> Returned<R> {
+    /// The tag of what a call ends with.
+    pub const fn of(_: &End<R>) -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// The choices made by type.
+pub mod judge {
+    use super::{BoxError, Classify, Fallible, Judged, Keep, Plain, Returned, Verdict};
+    use crate::call::Class;
+
+    /// A result whose error says what it means.
+    pub trait JudgeClassified {
+        /// What retry and breaker are told.
+        fn verdict(&self) -> Verdict;
+    }
+
+    impl<T, E: Classify> JudgeClassified for &&Judged<'_, Result<T, E>> {
+        #[inline]
+        fn verdict(&self) -> Verdict {
+            match self.0 {
+                Ok(_) => Verdict::OK,
+                Err(error) => Verdict::error(error.class(), error.retry_after()),
+            }
+        }
+    }
+
+    /// A result whose error says nothing: worth another try.
+    pub trait JudgeResult {
+        /// What retry and breaker are told.
+        fn verdict(&self) -> Verdict;
+    }
+
+    impl<T, E> JudgeResult for &Judged<'_, Result<T, E>> {
+        #[inline]
+        fn verdict(&self) -> Verdict {
+            match self.0 {
+                Ok(_) => Verdict::OK,
+                Err(_) => Verdict::error(Class::Retryable, None),
+            }
+        }
+    }
+
+    /// Anything else is a value.
+    pub trait JudgePlain {
+        /// What retry and breaker are told.
+        fn verdict(&self) -> Verdict;
+    }
+
+    impl<R> JudgePlain for Judged<'_, R> {
+        #[inline]
+        fn verdict(&self) -> Verdict {
+            Verdict::OK
+        }
+    }
+
+    /// An error that can be a source.
+    pub trait KeepError {
+        /// Keeps it.
+        fn keep(&self) -> Option<BoxError>;
+    }
+
+    impl<T, E: Into<BoxError>> KeepError for &Keep<Result<T, E>> {
+        fn keep(&self) -> Option<BoxError> {
+            self.0.take().and_then(Result::err).map(Into::into)
+        }
+    }
+
+    /// One that cannot.
+    pub trait KeepNothing {
+        /// Drops it.
+        fn keep(&self) -> Option<BoxError>;
+    }
+
+    impl<R> KeepNothing for Keep<R> {
+        fn keep(&self) -> Option<BoxError> {
+            drop(self.0.take());
+            None
+        }
+    }
+
+    /// A return type that carries errors.
+    pub trait ShapeFallible {
+        /// Its shape.
+        type Shape;
+        /// The tag of it.
+        fn shape(&self) -> Self::Shape;
+    }
+
+    impl<T, E> ShapeFallible for Returned<Result<T, E>> {
+        type Shape = Fallible<T, E>;
+
+        fn shape(&self) -> Fallible<T, E> {
+            Fallible::new()
+        }
+    }
+
+    /// One that does not.
+    pub trait ShapePlain {
+        /// Its shape.
+        type Shape;
+        /// The tag of it.
+        fn shape(&self) -> Self::Shape;
+    }
+
+    impl<R> ShapePlain for &Returned<R> {
+        type Shape = Plain<R>;
+
+        fn shape(&self) -> Plain<R> {
+            Plain::new()
+        }
+    }
+}
+
+/// Lets a predicate say which errors are retried.
+#[inline]
+pub fn retry_on<T, E>(verdict: Verdict, returned: &Result<T, E>, on: impl FnOnce(&E) -> bool) -> Verdict {
+    match returned {
+        Ok(_) => verdict,
+        Err(error) => Verdict { retryable: on(error), ..verdict },
+    }
+}
+
+/// Lets a predicate say which errors count against the dependency.
+#[inline]
+pub fn breaker_on<T, E>(verdict: Verdict, returned: &Result<T, E>, on: impl FnOnce(&E) -> bool) -> Verdict {
+    match returned {
+        Ok(_) => verdict,
+        Err(error) => Verdict { failure: on(error), ..verdict },
+    }
+}
+
+/// Fixes the parameter of a closure to the failure of a shape, which inference alone cannot.
+#[inline]
+pub fn with_failure<S: Shape, O, F: FnOnce(Failure<S::Error>) -> O>(_: &S, fallback: F) -> F {
+    fallback
+}
+
+/// An argument that each attempt is given anew.
+#[derive(Debug)]
+pub struct Given<T>(Option<T>);
+
+impl<T> Given<T> {
+    /// Takes the argument over.
+    #[inline]
+    pub const fn new(argument: T) -> Self {
+        Self(Some(argument))
+    }
+}
+
+impl<T: Clone> Given<T> {
+    /// A clone for this attempt; the last one gets the argument itself.
+    ///
+    /// # Panics
+    ///
+    /// When asked again after the last attempt, which generated code never does.
+    #[inline]
+    pub fn give(&mut self, is_last: bool) -> T {
+        let given = if is_last { self.0.take() } else { self.0.clone() };
+        match given {
+            Some(argument) => argument,
+            None => unreachable!("watertight: an attempt after the last one"),
+        }
+    }
+}
+

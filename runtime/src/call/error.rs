@@ -1,0 +1,226 @@
+//! One error for everything that watertight itself does to a call.
+//!
+//! The remedies differ, so the causes are kept apart: a full queue wants more slots or fewer callers, a long wait wants
+//! a faster dependency, a timeout wants another number, a spent deadline wants the caller to be looked at. Whoever
+//! folds these into one "overloaded" has thrown away the only thing the reader needed.
+//!
+//! The figures that were seen at the moment of the decision travel inside, by value: building one neither allocates
+//! nor captures a backtrace, because a refusal must stay cheaper than the work it turns away.
+//!
+//! Invariants: `Send + Sync + 'static`; no larger than 96 bytes, so that it fits users' own error enums; Display is one
+//! sentence that names the function.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::fate::{Fate, Refusal};
+use super::identity::Identity;
+use super::outcome::BoxError;
+
+/// Why watertight refused a call or cut it short.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// use watertight::{resilient, ErrorKind};
+///
+/// #[resilient(timeout = "20ms")]
+/// async fn slow() -> Result<(), watertight::Error> {
+///     std::future::pending().await
+/// }
+///
+/// let error = slow().await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::TimedOut);
+/// assert_eq!(error.to_string(), "slow: timed out after 20ms (timeout)");
+/// # }
+/// ```
+pub struct Error {
+    site: Option<&'static Identity>,
+    detail: Detail,
+    source: Option<BoxError>,
+}
+
+/// The kinds of [`Error`], for matching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An attempt was cut off at its `timeout`.
+    TimedOut,
+    /// An attempt was cut off, or not begun, at the deadline.
+    Deadline,
+    /// Not begun: less time was left than this function practically ever needed.
+    Doomed,
+    /// Not begun: all slots and the whole queue were taken.
+    BulkheadFull,
+    /// Not begun: no slot came free within the longest wait.
+    BulkheadWait,
+    /// Not begun: the breaker is open, or half-open with its probes under way.
+    BreakerOpen,
+}
+
+/// The facts behind each kind, as seen when the decision fell. Lengths are in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    TimedOut { limit: u64 },
+    Cut { ran: u64 },
+    Spent { in_queue: bool },
+    Doomed { remaining: u64, floor: u64 },
+    Full { name: &'static str, slots: u32, running: u32, queue: u32, queued: u32 },
+    Waited { name: &'static str, slots: u32, waited: u64 },
+    Open { name: &'static str, retry_after: u64, isolated: bool },
+}
+
+impl Error {
+    pub(crate) fn new(site: Option<&'static Identity>, detail: Detail) -> Self {
+        Self { site, detail, source: None }
+    }
+
+    pub(crate) fn with_source(mut self, source: Option<BoxError>) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Which kind of refusal or cut this is.
+    pub fn kind(&self) -> ErrorKind {
+        match self.detail {
+            Detail::TimedOut { .. } => ErrorKind::TimedOut,
+            Detail::Cut { .. } | Detail::Spent { .. } => ErrorKind::Deadline,
+            Detail::Doomed { .. } => ErrorKind::Doomed,
+            Detail::Full { .. } => ErrorKind::BulkheadFull,
+            Detail::Waited { .. } => ErrorKind::BulkheadWait,
+            Detail::Open { .. } => ErrorKind::BreakerOpen,
+        }
+    }
+
+    /// The function it happened to; `None` for a scope opened by hand.
+    pub fn site(&self) -> Option<&'static Identity> {
+        self.site
+    }
+
+    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"` or `"breaker"`.
+    pub fn strategy(&self) -> &'static str {
+        match self.kind() {
+            ErrorKind::TimedOut => "timeout",
+            ErrorKind::Deadline | ErrorKind::Doomed => "deadline",
+            ErrorKind::BulkheadFull | ErrorKind::BulkheadWait => "bulkhead",
+            ErrorKind::BreakerOpen => "breaker",
+        }
+    }
+
+    /// The name of the bulkhead or breaker that decided.
+    pub fn name(&self) -> Option<&'static str> {
+        match self.detail {
+            Detail::Full { name, .. } | Detail::Waited { name, .. } | Detail::Open { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether the body was never started, so that nothing can have happened.
+    pub fn is_refusal(&self) -> bool {
+        !matches!(self.detail, Detail::TimedOut { .. } | Detail::Cut { .. })
+    }
+
+    /// When it makes sense to come back, where that is known: the rest of an open breaker's cooldown.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.detail {
+            Detail::Open { retry_after, isolated: false, .. } => Some(Duration::from_nanos(retry_after)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn fate(&self) -> Fate {
+        match self.detail {
+            Detail::TimedOut { .. } | Detail::Cut { .. } => Fate::TimedOut,
+            Detail::Spent { .. } => Fate::Refused(Refusal::Deadline),
+            Detail::Doomed { .. } => Fate::Refused(Refusal::Doomed),
+            Detail::Full { .. } => Fate::Refused(Refusal::Full),
+            Detail::Waited { .. } => Fate::Refused(Refusal::Waited),
+            Detail::Open { .. } => Fate::Refused(Refusal::Open),
+        }
+    }
+}
+
+fn show(nanos: u64) -> impl fmt::Debug {
+    Duration::from_nanos(nanos)
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(site) = self.site {
+            write!(f, "{}: ", site.name)?;
+        }
+        match self.detail {
+            Detail::TimedOut { limit } => write!(f, "timed out after {:?} (timeout)", show(limit)),
+            Detail::Cut { ran } => write!(f, "cut off by the deadline after {:?}", show(ran)),
+            Detail::Spent { in_queue: false } => f.write_str("not started, the deadline was already spent"),
+            Detail::Spent { in_queue: true } => f.write_str("not started, the deadline passed in the queue"),
+            Detail::Doomed { remaining, floor } => write!(
+                f,
+                "not started, {:?} left and it practically never finishes within {:?}",
+                show(remaining),
+                show(floor)
+            ),
+            Detail::Full { name, slots, running, queue, queued } => {
+                write!(f, "bulkhead `{name}` is full ({running} of {slots} slots running, {queued} of {queue} queued)")
+            }
+            Detail::Waited { name, slots, waited } => {
+                write!(f, "waited {:?} for one of the {slots} slots of bulkhead `{name}`", show(waited))
+            }
+            Detail::Open { name, isolated: true, .. } => write!(f, "breaker `{name}` is held open by hand"),
+            Detail::Open { name, retry_after, .. } => {
+                write!(f, "breaker `{name}` is open, next probe in {:?}", show(retry_after))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Error");
+        debug.field("kind", &self.kind()).field("site", &self.site.map(ToString::to_string)).field("facts", &self.detail);
+        if let Some(source) = &self.source {
+            debug.field("source", source);
+        }
+        debug.finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+/// A timeout or a spent deadline becomes `TimedOut`, every refusal `WouldBlock`; the error stays inside and can be
+/// downcast.
+impl From<Error> for std::io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.kind() {
+            ErrorKind::TimedOut | ErrorKind::Deadline | ErrorKind::Doomed => std::io::ErrorKind::TimedOut,
+            _ => std::io::ErrorKind::WouldBlock,
+        };
+        Self::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_small_and_travels() {
+        fn travels<T: Send + Sync + 'static>() {}
+        travels::<Error>();
+        assert!(size_of::<Error>() <= 96, "{}", size_of::<Error>());
+    }
+
+    #[test]
+    fn io_errors_keep_it_inside() {
+        let error = Error::new(None, Detail::Full { name: "recs", slots: 8, running: 8, queue: 16, queued: 16 });
+        let io = std::io::Error::from(error);
+        assert_eq!(io.kind(), std::io::ErrorKind::WouldBlock);
+        let inner = io.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).expect("kept");
+        assert_eq!(inner.name(), Some("recs"));
+        assert_eq!(inner.to_string(), "bulkhead `recs` is full (8 of 8 slots running, 16 of 16 queued)");
+    }
+}

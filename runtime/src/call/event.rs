@@ -1,0 +1,69 @@
+//! What happens to a call, step by step, for whoever wants to see the order.
+//!
+//! Strategies never report to each other; the pipeline notes each step as it takes it. Without the feature `testing` a
+//! note is nothing at all. With it, a test records the steps of the calls on its own thread and compares the list with
+//! the order that the documentation draws.
+//!
+//! Invariant: events leave sideways and never return; recording cannot change what happens.
+
+/// One step of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Event {
+    /// The call began.
+    CallBegun,
+    /// Its deadline allows it to go on.
+    DeadlineChecked,
+    /// The breaker let the attempt through.
+    BreakerPassed,
+    /// The attempt waits for a slot.
+    Queued,
+    /// The attempt has its slot.
+    SlotTaken,
+    /// The body is polled for the first time, its timeout runs.
+    BodyStarted,
+    /// The body returned.
+    BodyReturned,
+    /// The body was cut off.
+    BodyCutOff,
+    /// The slot was given back.
+    SlotFreed,
+    /// The breaker was told the result.
+    BreakerSettled,
+    /// A pause before the next attempt began.
+    Paused,
+    /// The fallback was asked.
+    FallbackAsked,
+    /// The call has its fate.
+    CallEnded,
+}
+
+#[cfg(feature = "testing")]
+thread_local! {
+    static TRACE: std::cell::RefCell<Option<Vec<Event>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Notes a step.
+#[inline]
+pub(crate) fn note(event: Event) {
+    #[cfg(feature = "testing")]
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace {
+            trace.push(event);
+        }
+    });
+    #[cfg(not(feature = "testing"))]
+    let _ = event;
+}
+
+/// Begins recording on this thread.
+#[cfg(feature = "testing")]
+pub(crate) fn start_recording() {
+    TRACE.set(Some(Vec::new()));
+}
+
+/// Ends recording and returns what was noted since it began.
+#[cfg(feature = "testing")]
+pub(crate) fn stop_recording() -> Vec<Event> {
+    TRACE.take().unwrap_or_default()
+}

@@ -1,0 +1,26 @@
+//! The vocabulary that every strategy speaks.
+//!
+//! A strategy is told about a call through what stands here, and answers in the same words: which function it is
+//! ([`Identity`]), what surrounds the running code ([`context`]), how an attempt came out ([`Verdict`], [`Class`]), why a
+//! call was refused or cut short ([`Error`]), how it ended ([`Fate`]), and where all that is counted ([`tally`]).
+//!
+//! Invariants: no strategy is named here by its type; everything is plain data that may be copied or read from any
+//! thread; the context goes down the line and an outcome comes up, nothing else crosses.
+
+pub(crate) mod context;
+mod error;
+pub(crate) mod event;
+mod fate;
+mod identity;
+mod outcome;
+pub(crate) mod tally;
+
+pub use context::CallId;
+pub use error::{Error, ErrorKind};
+pub use event::Event;
+pub use fate::{FallbackUse, Fate, Refusal};
+pub use identity::Identity;
+pub use outcome::{Class, Classify, Failure, Verdict};
+
+pub(crate) use error::Detail;
+pub(crate) use outcome::BoxError;

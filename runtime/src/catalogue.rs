@@ -1,0 +1,68 @@
+//! Every guarded function of the binary, called or not.
+//!
+//! "No data" must not look like "no such function". So each attribute leaves an entry in a list that the linker puts
+//! together, and the list is there from process start, generic functions included (one entry for all their types). A
+//! linker or platform that drops such lists costs an empty row and nothing else: a site also enrols itself at its first
+//! call. With the feature `catalogue` off, that is all there is.
+//!
+//! Invariants: an entry appears once; reading the catalogue takes no lock that a call needs.
+
+use crate::base::sync::Mutex;
+use crate::call::tally::Tally;
+use crate::declaration::Declaration;
+use std::sync::OnceLock;
+
+/// What the catalogue knows of a site: its declaration and where its figures are.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub(crate) declaration: &'static Declaration,
+    pub(crate) tally: &'static Tally,
+}
+
+/// The list the linker puts together.
+#[cfg(feature = "catalogue")]
+#[linkme::distributed_slice]
+pub static LINKED: [Entry] = [..];
+
+#[cfg(feature = "catalogue")]
+fn linked() -> &'static [Entry] {
+    &LINKED
+}
+
+#[cfg(not(feature = "catalogue"))]
+fn linked() -> &'static [Entry] {
+    &[]
+}
+
+fn enrolled() -> &'static Mutex<Vec<Entry>> {
+    static ENROLLED: OnceLock<Mutex<Vec<Entry>>> = OnceLock::new();
+    ENROLLED.get_or_init(|| Mutex::new(Vec::new()))
+}
+
+impl Entry {
+    fn is(&self, other: &Self) -> bool {
+        std::ptr::eq(self.declaration, other.declaration)
+    }
+}
+
+/// Adds a site that the linker's list has lost. Once per site.
+pub(crate) fn enrol(entry: Entry) {
+    if linked().iter().any(|known| known.is(&entry)) {
+        return;
+    }
+    let mut enrolled = enrolled().lock();
+    if !enrolled.iter().any(|known| known.is(&entry)) {
+        enrolled.push(entry);
+    }
+}
+
+/// Every site, in the order of module and line.
+pub(crate) fn entries() -> Vec<Entry> {
+    let mut all: Vec<Entry> = linked().to_vec();
+    all.extend(enrolled().lock().iter());
+    all.sort_by_key(|entry| {
+        let identity = &entry.declaration.identity;
+        (identity.module, identity.line, identity.name)
+    });
+    all
+}

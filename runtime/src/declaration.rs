@@ -1,0 +1,86 @@
+//! What an attribute says, as plain constants.
+//!
+//! The macro has checked it already, so nothing here can fail; it is built in a `const`, lies in a `static`, and is read
+//! by the catalogue, the check and the pipeline alike. A strategy is added here as one field and one line.
+//!
+//! Invariant: a declaration never changes; what is in force may, and lives in the registry and the pipeline.
+
+use crate::call::Identity;
+use crate::strategies::{breaker, bulkhead, deadline, retry, timeout};
+
+/// The declared settings of one guarded function.
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration {
+    pub(crate) identity: Identity,
+    pub(crate) timeout: Option<timeout::Config>,
+    pub(crate) deadline: Option<deadline::Config>,
+    pub(crate) bulkhead: Option<bulkhead::Config>,
+    pub(crate) breaker: Option<breaker::Config>,
+    pub(crate) retry: Option<retry::Config>,
+    pub(crate) fallback: bool,
+    pub(crate) idempotent: bool,
+}
+
+impl Declaration {
+    /// A function with no strategy yet.
+    pub const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
+        Self {
+            identity: Identity::new(name, module, file, line),
+            timeout: None,
+            deadline: None,
+            bulkhead: None,
+            breaker: None,
+            retry: None,
+            fallback: false,
+            idempotent: false,
+        }
+    }
+
+    /// Bounds each attempt.
+    #[must_use]
+    pub const fn timeout(self, config: timeout::Config) -> Self {
+        Self { timeout: Some(config), ..self }
+    }
+
+    /// Bounds the call.
+    #[must_use]
+    pub const fn deadline(self, config: deadline::Config) -> Self {
+        Self { deadline: Some(config), ..self }
+    }
+
+    /// Gives it a compartment.
+    #[must_use]
+    pub const fn bulkhead(self, config: bulkhead::Config) -> Self {
+        Self { bulkhead: Some(config), ..self }
+    }
+
+    /// Puts it behind a breaker.
+    #[must_use]
+    pub const fn breaker(self, config: breaker::Config) -> Self {
+        Self { breaker: Some(config), ..self }
+    }
+
+    /// Asks again.
+    #[must_use]
+    pub const fn retry(self, config: retry::Config) -> Self {
+        Self { retry: Some(config), ..self }
+    }
+
+    /// Marks that a fallback answers for its failures.
+    #[must_use]
+    pub const fn fallback(self) -> Self {
+        Self { fallback: true, ..self }
+    }
+
+    /// Promises that running it twice does no more than running it once.
+    #[must_use]
+    pub const fn idempotent(self) -> Self {
+        Self { idempotent: true, ..self }
+    }
+
+    /// Whether a call of it can be refused or cut short. One that cannot needs no way to say so, and takes no notice of
+    /// a deadline around it: whoever opened that drops the whole tree at its end.
+    pub(crate) const fn can_refuse(&self) -> bool {
+        self.timeout.is_some() || self.deadline.is_some() || self.bulkhead.is_some() || self.breaker.is_some()
+    }
+}

@@ -1,0 +1,96 @@
+//! Every metric name, once. The table of `docs/metrics.md` is compared with this list by a test.
+
+/// What kind of series a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Only grows.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// A distribution.
+    Histogram,
+}
+
+/// One metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its labels.
+    pub labels: &'static [&'static str],
+    /// What it says, with the unit.
+    pub help: &'static str,
+}
+
+macro_rules! metrics {
+    ($($constant:ident = $name:literal, $kind:ident, [$($label:literal),*], $help:literal;)*) => {
+        $(#[doc = $help] pub const $constant: &str = $name;)*
+
+        /// All of them.
+        pub const ALL: &[Metric] = &[
+            $(Metric { name: $name, kind: Kind::$kind, labels: &[$($label),*], help: $help }),*
+        ];
+    };
+}
+
+metrics! {
+    CALLS = "watertight_calls_total", Counter, ["function", "module", "fate", "reason", "fallback"],
+        "Calls that ended, by fate; the reason is that of a refusal, the fallback says whether one answered.";
+    IN_FLIGHT = "watertight_calls_in_flight", Gauge, ["function", "module"],
+        "Calls that have begun and not ended.";
+    ATTEMPTS = "watertight_attempts_total", Counter, ["function", "module", "outcome"],
+        "Runs of the body, by outcome.";
+    RETRIES = "watertight_retries_total", Counter, ["function", "module"],
+        "Attempts after a call's first.";
+    RETRY_STOPS = "watertight_retry_stops_total", Counter, ["function", "module", "reason"],
+        "Failed attempts that were not followed by another, by reason.";
+    LATENCY = "watertight_attempt_seconds", Histogram, ["function", "module"],
+        "How long completed attempts took, in seconds.";
+    CUT_OFF = "watertight_attempt_cut_off_seconds", Histogram, ["function", "module"],
+        "How long attempts had run when they were cut off, in seconds; they would have taken longer.";
+    QUEUE_WAIT = "watertight_queue_wait_seconds", Histogram, ["function", "module", "outcome"],
+        "How long callers waited for a slot, in seconds, by how the wait ended.";
+    OVERRUNS = "watertight_overruns_total", Counter, ["function", "module"],
+        "Attempts that answered after their limit, because the body blocked its thread.";
+    LENT = "watertight_slots_lent_total", Counter, ["function", "module"],
+        "Nested calls that ran in the slot of the call around them.";
+    BULKHEAD_SLOTS = "watertight_bulkhead_slots", Gauge, ["bulkhead"],
+        "How many may run at once.";
+    BULKHEAD_RUNNING = "watertight_bulkhead_running", Gauge, ["bulkhead"],
+        "How many run.";
+    BULKHEAD_RUNNING_PEAK = "watertight_bulkhead_running_peak", Gauge, ["bulkhead"],
+        "How many have run at once at most, since the process started.";
+    BULKHEAD_QUEUED = "watertight_bulkhead_queued", Gauge, ["bulkhead"],
+        "How many wait for a slot.";
+    BULKHEAD_QUEUED_PEAK = "watertight_bulkhead_queued_peak", Gauge, ["bulkhead"],
+        "How many have waited at once at most, since the process started.";
+    BREAKER_STATE = "watertight_breaker_state", Gauge, ["breaker", "state"],
+        "1 for the state the breaker is in, 0 for the others.";
+    BREAKER_TRANSITIONS = "watertight_breaker_transitions_total", Counter, ["breaker", "to"],
+        "State changes, by the state entered.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_say_their_unit() {
+        let mut names: Vec<_> = ALL.iter().map(|metric| metric.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ALL.len());
+        for metric in ALL {
+            let suffix = match metric.kind {
+                Kind::Counter => metric.name.ends_with("_total"),
+                Kind::Histogram => metric.name.ends_with("_seconds"),
+                Kind::Gauge => !metric.name.ends_with("_total"),
+            };
+            assert!(suffix, "{}", metric.name);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! All figures at one moment, as plain data.
+
+use crate::base::histogram::Bands;
+use crate::call::tally::{AttemptFate, StopReason, TallyFigures, WaitFate};
+use crate::call::{FallbackUse, Fate, Identity, Refusal};
+use crate::catalogue::{self, Entry};
+use crate::registry;
+use crate::strategies::breaker::{Breaker, Standing, State};
+use crate::strategies::bulkhead::Bulkhead;
+
+/// Every guarded function's figures, and every bulkhead's and breaker's that has been used.
+///
+/// Its Display is a table.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// One per guarded function of the binary, in the order of module and line.
+    pub sites: Vec<SiteFigures>,
+    /// One per named bulkhead that a call has reached, by name.
+    pub bulkheads: Vec<BulkheadFigures>,
+    /// One per breaker that a call has reached, by name.
+    pub breakers: Vec<BreakerFigures>,
+}
+
+/// Reads all figures.
+///
+/// Functions that were never called are listed too, at zero. Figures of one function agree with each other once its
+/// calls have ended; while calls are under way they are read one after another.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// use watertight::resilient;
+///
+/// #[resilient(timeout = "1s")]
+/// async fn price(cents: u32) -> Result<u32, watertight::Error> {
+///     Ok(cents * 2)
+/// }
+///
+/// price(21).await.unwrap();
+/// let snapshot = watertight::snapshot();
+/// let site = snapshot.site("price").expect("listed");
+/// assert_eq!((site.calls, site.ok), (1, 1));
+/// println!("{snapshot}");
+/// # }
+/// ```
+pub fn snapshot() -> Snapshot {
+    Snapshot {
+        sites: catalogue::entries().into_iter().map(SiteFigures::read).collect(),
+        bulkheads: registry::bulkheads().into_iter().map(BulkheadFigures::read).collect(),
+        breakers: registry::breakers().into_iter().map(BreakerFigures::read).collect(),
+    }
+}
+
+impl Snapshot {
+    /// The first function of a name.
+    pub fn site(&self, name: &str) -> Option<&SiteFigures> {
+        self.sites.iter().find(|site| site.name == name)
+    }
+
+    /// The bulkhead of a name.
+    pub fn bulkhead(&self, name: &str) -> Option<&BulkheadFigures> {
+        self.bulkheads.iter().find(|bulkhead| bulkhead.name == name)
+    }
+
+    /// The first breaker of a name.
+    pub fn breaker(&self, name: &str) -> Option<&BreakerFigures> {
+        self.breakers.iter().find(|breaker| breaker.name == name)
+    }
+}
+
+/// One guarded function's figures.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SiteFigures {
+    /// The function's name.
+    pub name: &'static str,
+    /// Its module path.
+    pub module: &'static str,
+    /// Its source file.
+    pub file: &'static str,
+    /// Its line.
+    pub line: u32,
+    /// Calls that ended: the sum of all fates.
+    pub calls: u64,
+    /// Calls that have begun and not ended.
+    pub in_flight: u64,
+    /// Calls whose body returned a value.
+    pub ok: u64,
+    /// Calls whose body's last error was final.
+    pub error: u64,
+    /// Calls whose last attempt was cut off.
+    pub timed_out: u64,
+    /// Calls that were refused, for whatever reason.
+    pub refused: u64,
+    /// Calls that the caller dropped.
+    pub cancelled: u64,
+    /// Calls whose body panicked.
+    pub panicked: u64,
+    /// Calls that a fallback answered.
+    pub fallback_used: u64,
+    /// Calls whose fallback failed too.
+    pub fallback_failed: u64,
+    /// Attempts after a call's first.
+    pub retries: u64,
+    /// Calls waiting for a slot.
+    pub queued: u64,
+    /// Attempts that got their slot without waiting.
+    pub entered_at_once: u64,
+    /// Nested calls that ran in the slot of the call around them.
+    pub lent: u64,
+    /// Attempts that answered after their limit.
+    pub overruns: u64,
+    /// Doomed attempts that ran all the same, to check the estimate.
+    pub doomed_probes: u64,
+    /// How much of its deadline was used when a call came in, in tenths.
+    pub deadline_used: [u64; 10],
+    /// How long completed attempts took.
+    pub latency: Bands,
+    /// How long attempts had run when they were cut off.
+    pub cut_off: Bands,
+    fates: [[u64; FallbackUse::ALL.len()]; Fate::ALL.len()],
+    attempts: [u64; AttemptFate::ALL.len()],
+    stops: [u64; StopReason::ALL.len()],
+    waits: [Bands; WaitFate::ALL.len()],
+}
+
+impl SiteFigures {
+    fn read(entry: Entry) -> Self {
+        let Identity { name, module, file, line, .. } = entry.declaration.identity;
+        let all: TallyFigures = entry.tally.read();
+        let of = |fate: Fate| all.fates[fate.index()].iter().sum::<u64>();
+        let calls = all.fates.iter().flatten().sum::<u64>();
+        let fallback = |usage: FallbackUse| all.fates.iter().map(|uses| uses[usage as usize]).sum::<u64>();
+        Self {
+            name,
+            module,
+            file,
+            line,
+            calls,
+            in_flight: all.started.saturating_sub(calls),
+            ok: of(Fate::Ok),
+            error: of(Fate::Error),
+            timed_out: of(Fate::TimedOut),
+            refused: Refusal::ALL.into_iter().map(|reason| of(Fate::Refused(reason))).sum(),
+            cancelled: of(Fate::Cancelled),
+            panicked: of(Fate::Panicked),
+            fallback_used: fallback(FallbackUse::Used),
+            fallback_failed: fallback(FallbackUse::Failed),
+            retries: all.retries,
+            queued: all.queued.saturating_sub(all.dequeued),
+            entered_at_once: all.at_once,
+            lent: all.lent,
+            overruns: all.overruns,
+            doomed_probes: all.doomed_probes,
+            deadline_used: all.deadline_tenths,
+            latency: all.latency,
+            cut_off: all.cut_off,
+            fates: all.fates,
+            attempts: all.attempts,
+            stops: all.stops,
+            waits: all.waits,
+        }
+    }
+
+    /// Calls of one fate, whatever the fallback did.
+    pub fn fate(&self, fate: Fate) -> u64 {
+        self.fates[fate.index()].iter().sum()
+    }
+
+    /// Calls of one fate and one use of the fallback.
+    pub fn fate_with(&self, fate: Fate, fallback: FallbackUse) -> u64 {
+        self.fates[fate.index()][fallback as usize]
+    }
+
+    /// Calls refused for one reason.
+    pub fn refused_for(&self, reason: Refusal) -> u64 {
+        self.fate(Fate::Refused(reason))
+    }
+
+    /// All runs of the body that have ended.
+    pub fn attempts(&self) -> u64 {
+        self.attempts.iter().sum()
+    }
+
+    /// Runs of the body that ended one way.
+    pub fn attempts_by(&self, fate: AttemptFate) -> u64 {
+        self.attempts[fate as usize]
+    }
+
+    /// Failed attempts that were not followed by another, for one reason.
+    pub fn stopped_for(&self, reason: StopReason) -> u64 {
+        self.stops[reason as usize]
+    }
+
+    /// How long callers waited for a slot, by how the wait ended; those that did not wait are not among them.
+    pub fn waits(&self, fate: WaitFate) -> &Bands {
+        &self.waits[fate as usize]
+    }
+}
+
+/// A bulkhead's figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BulkheadFigures {
+    /// Its name.
+    pub name: &'static str,
+    /// How many may run.
+    pub slots: u32,
+    /// How many run.
+    pub running: u32,
+    /// How many have run at once at most.
+    pub peak_running: u32,
+    /// How many may wait.
+    pub queue: u32,
+    /// How many wait.
+    pub queued: u32,
+    /// How many have waited at once at most.
+    pub peak_queued: u32,
+}
+
+impl BulkheadFigures {
+    fn read(bulkhead: &'static Bulkhead) -> Self {
+        let seen = bulkhead.occupancy();
+        Self {
+            name: bulkhead.name(),
+            slots: seen.slots,
+            running: seen.running,
+            peak_running: seen.peak_running,
+            queue: seen.queue,
+            queued: seen.queued,
+            peak_queued: seen.peak_queued,
+        }
+    }
+}
+
+/// The states of a breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BreakerState {
+    /// Lets everyone through.
+    Closed,
+    /// Refuses everyone until its cooldown is over.
+    Open,
+    /// Lets its probes through.
+    HalfOpen,
+    /// Held open by hand.
+    Isolated,
+}
+
+impl BreakerState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Closed, Self::Open, Self::HalfOpen, Self::Isolated];
+
+    /// The word used in figures and metric labels.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Open => "open",
+            Self::HalfOpen => "half_open",
+            Self::Isolated => "isolated",
+        }
+    }
+}
+
+/// A breaker's figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BreakerFigures {
+    /// Its name; a function's own breaker has the function's.
+    pub name: &'static str,
+    /// The state it is in. An open breaker becomes half-open with the first caller after its cooldown.
+    pub state: BreakerState,
+    /// Failures in the window, while closed.
+    pub failures: u32,
+    /// Results in the window, while closed.
+    pub calls: u64,
+    /// How often it has opened.
+    pub opened: u64,
+    /// How often it has half-opened.
+    pub half_opened: u64,
+    /// How often it has closed again.
+    pub closed: u64,
+}
+
+impl BreakerFigures {
+    fn read(breaker: &'static Breaker) -> Self {
+        let Standing { state, transitions: [opened, half_opened, closed], failures, calls } = breaker.standing();
+        let state = match state {
+            State::Closed => BreakerState::Closed,
+            State::Open => BreakerState::Open,
+            State::HalfOpen => BreakerState::HalfOpen,
+            State::Isolated => BreakerState::Isolated,
+        };
+        Self { name: breaker.name(), state, failures, calls, opened, half_opened, closed }
+    }
+}

@@ -1,0 +1,111 @@
+//! A snapshot as a table that fits a terminal.
+//!
+//! Written out by hand: the runtime's list of dependencies is short on purpose, and a column is as wide as its widest
+//! cell.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::snapshot::{BreakerFigures, BulkheadFigures, SiteFigures, Snapshot};
+
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heads = [
+            "function", "calls", "ok", "error", "timed out", "refused", "cancelled", "panicked", "fallback", "retries",
+            "in flight", "p50", "p99",
+        ];
+        write_table(f, &heads, self.sites.iter().map(site_row).collect())?;
+        if !self.bulkheads.is_empty() {
+            writeln!(f)?;
+            let heads = ["bulkhead", "running", "slots", "peak", "queued", "queue", "peak"];
+            write_table(f, &heads, self.bulkheads.iter().map(bulkhead_row).collect())?;
+        }
+        if !self.breakers.is_empty() {
+            writeln!(f)?;
+            let heads = ["breaker", "state", "failures", "results", "opened", "half-opened", "closed"];
+            write_table(f, &heads, self.breakers.iter().map(breaker_row).collect())?;
+        }
+        Ok(())
+    }
+}
+
+fn site_row(site: &SiteFigures) -> Vec<String> {
+    let mut row = vec![site.name.to_owned()];
+    let figures = [
+        site.calls, site.ok, site.error, site.timed_out, site.refused, site.cancelled, site.panicked, site.fallback_used,
+        site.retries, site.in_flight,
+    ];
+    row.extend(figures.iter().map(ToString::to_string));
+    row.extend([50.0, 99.0].map(|percent| site.latency.percentile(percent).map_or_else(|| "-".to_owned(), short)));
+    row
+}
+
+fn bulkhead_row(bulkhead: &BulkheadFigures) -> Vec<String> {
+    let BulkheadFigures { name, slots, running, peak_running, queue, queued, peak_queued } = bulkhead;
+    let mut row = vec![(*name).to_owned()];
+    row.extend([running, slots, peak_running, queued, queue, peak_queued].map(ToString::to_string));
+    row
+}
+
+fn breaker_row(breaker: &BreakerFigures) -> Vec<String> {
+    let BreakerFigures { name, state, failures, calls, opened, half_opened, closed } = breaker;
+    vec![
+        (*name).to_owned(),
+        state.as_str().to_owned(),
+        failures.to_string(),
+        calls.to_string(),
+        opened.to_string(),
+        half_opened.to_string(),
+        closed.to_string(),
+    ]
+}
+
+/// A length with three significant figures.
+fn short(length: Duration) -> String {
+    let nanos = length.as_nanos() as f64;
+    let (value, unit) = match length.as_nanos() {
+        0..1_000 => return "<1µs".to_owned(),
+        1_000..1_000_000 => (nanos / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (nanos / 1e6, "ms"),
+        _ => (nanos / 1e9, "s"),
+    };
+    let decimals = match value {
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}{unit}")
+}
+
+/// The first column to the left, figures to the right.
+fn write_table(f: &mut fmt::Formatter<'_>, heads: &[&str], rows: Vec<Vec<String>>) -> fmt::Result {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let heads = heads.iter().map(|&head| head.to_owned()).collect();
+    for row in std::iter::once(heads).chain(rows) {
+        let line: Vec<String> = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(column, (cell, &width))| if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") })
+            .collect();
+        writeln!(f, "{}", line.join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_short() {
+        let cases = [(500, "<1µs"), (1_500, "1.50µs"), (45_600_000, "45.6ms"), (300_000_000, "300ms"), (2_000_000_000, "2.00s")];
+        for (nanos, text) in cases {
+            assert_eq!(short(Duration::from_nanos(nanos)), text);
+        }
+    }
+}

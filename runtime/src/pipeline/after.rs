@@ -1,0 +1,127 @@
+//! What happens when a body has ended: the books, the slot, the breaker, and whether there is another attempt.
+//!
+//! Inner to outer: the body has been dropped, with whatever it had taken, before anything here runs; then the slot is
+//! given back, then the breaker is told, then retry decides.
+//!
+//! Invariant: when this returns, the call holds nothing but, at most, a retry taken from the budget.
+
+use std::pin::Pin;
+
+use super::call::{Call, Stage};
+use crate::base::clock::Moment;
+use crate::base::rng::roll;
+use crate::call::event::{Event, note};
+use crate::call::tally::{AttemptFate, StopReason};
+use crate::call::{Detail, Error, Fate, Verdict};
+use crate::strategies::breaker::Sign;
+use crate::strategies::retry::{self, Next, Seen, Trouble};
+use crate::strategies::timeout::Cause;
+
+impl Call {
+    /// The body returned. True when another attempt follows a pause.
+    #[inline]
+    pub(super) fn returned(mut self: Pin<&mut Self>, verdict: Verdict) -> bool {
+        let this = self.as_mut().project();
+        let now = Moment::now();
+        let here = this.pipeline.tally.here();
+        here.took(now.since(*this.started_at));
+        // It answered after its limit, so it must have blocked its thread: nothing else can show that.
+        if now > *this.limit {
+            here.overran();
+        }
+        note(Event::BodyReturned);
+        self.as_mut().give_back(if verdict.failure { Some(Sign::Failure) } else { Some(Sign::Success) }, now);
+        let this = self.as_mut().project();
+        if verdict.ok {
+            here.attempt(AttemptFate::Ok);
+            *this.fate = Fate::Ok;
+            *this.stage = Stage::Over;
+            return false;
+        }
+        here.attempt(AttemptFate::Error);
+        *this.fate = Fate::Error;
+        *this.now = Some(now);
+        self.pauses_after(Trouble::Answered(verdict))
+    }
+
+    /// The limit was reached first and the body has been dropped. `None` when another attempt follows a pause.
+    pub(super) fn cut_off(mut self: Pin<&mut Self>) -> Option<Error> {
+        let this = self.as_mut().project();
+        let pipeline = *this.pipeline;
+        let now = Moment::now();
+        let ran = now.since(*this.started_at);
+        let here = pipeline.tally.here();
+        here.cut_off(ran);
+        here.attempt(AttemptFate::TimedOut);
+        *this.fate = Fate::TimedOut;
+        *this.now = Some(now);
+        let cause = *this.cause;
+        note(Event::BodyCutOff);
+        // A deadline that left it less than its own timeout says something about the caller, not about the dependency.
+        let is_failure = cause == Cause::Timeout || pipeline.timeout.is_none();
+        self.as_mut().give_back(is_failure.then_some(Sign::Failure), now);
+        let (trouble, detail) = match (cause, pipeline.timeout) {
+            (Cause::Timeout, Some(limit)) => (Trouble::TimedOut, Detail::TimedOut { limit }),
+            _ => (Trouble::OutOfTime, Detail::Cut { ran }),
+        };
+        if self.as_mut().pauses_after(trouble) {
+            return None;
+        }
+        Some(Error::new(Some(pipeline.identity), detail).with_source(self.project().last_error.take()))
+    }
+
+    #[inline]
+    fn give_back(self: Pin<&mut Self>, sign: Option<Sign>, now: Moment) {
+        let this = self.project();
+        if this.held.take().is_some() {
+            note(Event::SlotFreed);
+        }
+        if let Some(admission) = this.admission.take() {
+            match sign {
+                Some(sign) => admission.settle(sign, || now),
+                None => drop(admission),
+            }
+            note(Event::BreakerSettled);
+        }
+    }
+
+    /// Whether another attempt follows; if so its pause has begun and its retry is paid for.
+    pub(super) fn pauses_after(self: Pin<&mut Self>, trouble: Trouble) -> bool {
+        let this = self.project();
+        let pipeline = *this.pipeline;
+        *this.stage = Stage::Over;
+        let Some(retries) = &pipeline.retry else { return false };
+        let now = this.now.take().unwrap_or_else(Moment::now);
+        let seen = Seen {
+            attempt: *this.attempt,
+            trouble,
+            idempotent: pipeline.idempotent,
+            remaining: this.deadline.is_set().then(|| this.deadline.at.since(now)),
+            breaker_open: pipeline.breaker.is_some_and(|breaker| breaker.refuses(now)),
+        };
+        let mut next = retry::decide(&retries.config, seen, roll());
+        if let (Next::Again(_), Some(budget)) = (next, retries.budget) {
+            *this.ticket = budget.withdraw(now);
+            if this.ticket.is_none() {
+                next = Next::Stop(StopReason::Budget);
+            }
+        }
+        match next {
+            Next::Stop(reason) => {
+                pipeline.tally.here().stopped(reason);
+                false
+            }
+            Next::Again(pause) => {
+                *this.limit = now.plus(pause);
+                *this.stage = Stage::Paused;
+                note(Event::Paused);
+                true
+            }
+        }
+    }
+
+    /// Keeps the error of an attempt that is followed by another, as the source of whatever ends the call.
+    pub(super) fn keep_error(self: Pin<&mut Self>, error: Option<crate::call::BoxError>) {
+        *self.project().last_error = error;
+    }
+}

@@ -1,0 +1,34 @@
+//! From what was declared to what is live. Runs once per site, at its first call; names are resolved here and never
+//! again.
+
+use super::floor::Floor;
+use super::{Compartment, Pipeline, Retries};
+use crate::catalogue::Entry;
+use crate::registry;
+use crate::strategies::bulkhead::DEFAULT_WAIT;
+use crate::strategies::retry::Budget;
+
+impl Pipeline {
+    pub(crate) fn build(entry: Entry) -> Self {
+        let declared = entry.declaration;
+        let timeout = declared.timeout.map(|config| config.nanos());
+        Self {
+            identity: &declared.identity,
+            tally: entry.tally,
+            deadline: declared.deadline.map(|config| config.nanos()),
+            retry: declared.retry.map(|config| Retries {
+                config,
+                budget: config.budget.map(|allowance| &*Box::leak(Box::new(Budget::new(allowance)))),
+            }),
+            breaker: declared.breaker.map(|config| registry::breaker(declared, &config)),
+            bulkhead: declared.bulkhead.map(|config| Compartment {
+                bulkhead: registry::bulkhead(&config),
+                wait: config.wait.or(timeout).unwrap_or(DEFAULT_WAIT),
+            }),
+            timeout,
+            idempotent: declared.idempotent,
+            heeds_deadline: declared.can_refuse() || declared.fallback,
+            floor: Floor::new(),
+        }
+    }
+}

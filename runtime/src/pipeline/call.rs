@@ -1,0 +1,211 @@
+//! The guard of one call: holds whatever the call has taken, and gives it all back however the call ends.
+//!
+//! It is not generic, so the compiler builds it once for all guarded functions; only the few lines that poll a body are
+//! built per function ([`super::run`]). Each attempt walks through the same stages:
+//!
+//! ```text
+//!            ┌─────────────── handed over ──┐
+//!   Fresh ───┼──▶ Queued ───────────────────┼──▶ Running ──▶ Over ──▶ Answering
+//!     ▲      └── slot free, nobody waiting ─┘       │          ▲     (the fallback)
+//!     │                                             │ failed   │
+//!     └──────── Paused ◀────────────────────────────┴──────────┘ refused, or no retry
+//! ```
+//!
+//! [`super::gate`] holds what happens before the body runs, [`super::after`] what happens when it has ended; this file
+//! holds the data, the books and the Drop.
+//!
+//! Invariants: exactly one fate is booked per call, here and nowhere else; the slot is free before the caller can see
+//! the result; a call that is dropped unbooked was cancelled, or has panicked if its body was being polled.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+use tokio::task::unconstrained;
+use tokio::time::{Sleep, sleep_until};
+
+use super::Pipeline;
+use crate::base::clock::Moment;
+use crate::call::context::{Ambient, Deadline, Scope, next_call};
+use crate::call::event::{Event, note};
+use crate::call::tally::{AttemptFate, WaitFate};
+use crate::call::{BoxError, FallbackUse, Fate};
+use crate::strategies::breaker::{Admission, Sign};
+use crate::strategies::bulkhead::{Held, Waiting};
+use crate::strategies::retry::Ticket;
+use crate::strategies::timeout::Cause;
+
+/// Where an attempt stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Fresh,
+    Queued,
+    Running,
+    Paused,
+    Over,
+    Answering,
+}
+
+pin_project! {
+    /// One call of a guarded function.
+    pub struct Call {
+        pub(super) pipeline: &'static Pipeline,
+        pub(super) id: u64,
+        pub(super) attempt: u32,
+        pub(super) stage: Stage,
+        pub(super) deadline: Deadline,
+        // A reading of the clock made in this very poll, to spare the next one.
+        pub(super) now: Option<Moment>,
+        pub(super) queued_at: Moment,
+        pub(super) started_at: Moment,
+        // When the wait, the body or the pause under way must end, and what ends a body then.
+        pub(super) limit: Moment,
+        pub(super) cause: Cause,
+        pub(super) admission: Option<Admission>,
+        pub(super) waiting: Option<Waiting>,
+        pub(super) held: Option<Held>,
+        pub(super) ticket: Option<Ticket>,
+        pub(super) last_error: Option<BoxError>,
+        // How it ended, once that is known; booked when the caller's answer is ready.
+        pub(super) fate: Fate,
+        polling: bool,
+        booked: bool,
+        armed: Moment,
+        #[pin]
+        timer: Option<Sleep>,
+    }
+
+    impl PinnedDrop for Call {
+        fn drop(this: Pin<&mut Self>) {
+            if !this.booked {
+                this.end_early();
+            }
+        }
+    }
+}
+
+impl Call {
+    pub(crate) fn of(pipeline: &'static Pipeline) -> Self {
+        let mut deadline = Ambient::here().deadline;
+        let mut now = None;
+        if let Some(nanos) = pipeline.deadline {
+            deadline = deadline.tighten(Deadline::starting(*now.insert(Moment::now()), nanos));
+        }
+        pipeline.tally.here().started();
+        note(Event::CallBegun);
+        Self {
+            pipeline,
+            id: next_call(),
+            attempt: 0,
+            stage: Stage::Fresh,
+            deadline,
+            now,
+            queued_at: Moment::NEVER,
+            started_at: Moment::NEVER,
+            limit: Moment::NEVER,
+            cause: Cause::Timeout,
+            admission: None,
+            waiting: None,
+            held: None,
+            ticket: None,
+            last_error: None,
+            fate: Fate::Cancelled,
+            polling: false,
+            booked: false,
+            armed: Moment::NEVER,
+            timer: None,
+        }
+    }
+
+    /// Whether no further attempt can follow the one about to begin.
+    pub fn is_last(&self) -> bool {
+        self.pipeline.retry.as_ref().is_none_or(|retries| self.attempt >= retries.config.max)
+    }
+
+    /// Makes this call's context the ambient one; what runs until [`Call::leave`] is the body.
+    #[inline]
+    pub(super) fn enter(self: Pin<&mut Self>) -> Scope {
+        let this = self.project();
+        *this.polling = true;
+        let holding = this.held.as_ref().map(|held| held.holding);
+        Ambient::here().inside(*this.deadline, *this.id, *this.attempt, holding).enter()
+    }
+
+    /// Ends what [`Call::enter`] began. Not reached when the body panics, which is how a panic is known for one.
+    #[inline]
+    pub(super) fn leave(self: Pin<&mut Self>, scope: Scope) {
+        let this = self.project();
+        *this.polling = false;
+        match this.held {
+            Some(held) => scope.leave(&mut held.holding),
+            None => scope.leave_empty_handed(),
+        }
+    }
+
+    /// Ready at `limit`; asks tokio for a timer only now that it is needed.
+    pub(super) fn poll_limit(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut this = self.project();
+        if *this.limit == Moment::NEVER {
+            return Poll::Pending;
+        }
+        if *this.armed != *this.limit {
+            let at = this.limit.to_instant();
+            match this.timer.as_mut().as_pin_mut() {
+                Some(timer) => timer.reset(at),
+                None => this.timer.set(Some(sleep_until(at))),
+            }
+            *this.armed = *this.limit;
+        }
+        match this.timer.as_pin_mut() {
+            // Unconstrained: a body that eats the task's cooperative budget must not keep its own limit from firing.
+            Some(timer) => Pin::new(&mut unconstrained(timer)).poll(cx),
+            None => Poll::Pending,
+        }
+    }
+
+    /// The call's one entry in the books.
+    pub(super) fn book(self: Pin<&mut Self>, fallback: FallbackUse) {
+        let this = self.project();
+        *this.booked = true;
+        this.pipeline.tally.here().ended(*this.fate, fallback);
+        note(Event::CallEnded);
+    }
+
+    /// The fallback is about to be asked.
+    pub(super) fn ask_fallback(self: Pin<&mut Self>) {
+        *self.project().stage = Stage::Answering;
+        note(Event::FallbackAsked);
+    }
+
+    /// Dropped before its end was booked: gives everything back, inner to outer, and says what happened.
+    #[cold]
+    fn end_early(mut self: Pin<&mut Self>) {
+        let this = self.as_mut().project();
+        let here = this.pipeline.tally.here();
+        if this.waiting.take().is_some() {
+            here.left_queue(WaitFate::Cancelled, Moment::now().since(*this.queued_at));
+        }
+        let panicked = *this.polling;
+        if panicked || *this.stage == Stage::Running {
+            here.attempt(if panicked { AttemptFate::Panicked } else { AttemptFate::Cancelled });
+        }
+        *this.held = None;
+        match this.admission.take() {
+            Some(admission) if panicked => admission.settle(Sign::Failure, Moment::now),
+            other => drop(other),
+        }
+        let fallback_panicked = *this.stage == Stage::Answering && std::thread::panicking();
+        if panicked {
+            *this.fate = Fate::Panicked;
+        } else if !fallback_panicked {
+            *this.fate = Fate::Cancelled;
+        }
+        self.book(if fallback_panicked { FallbackUse::Failed } else { FallbackUse::None });
+    }
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("site", self.pipeline.identity).field("stage", &self.stage).finish_non_exhaustive()
+    }
+}

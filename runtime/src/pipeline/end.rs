@@ -1,0 +1,38 @@
+//! What an attempt and a call come to, before the caller's own types come in.
+
+use crate::call::Error;
+
+/// How a call ended: with an answer of the body's own (a value or its final error), or with one of ours.
+#[derive(Debug)]
+pub enum End<R> {
+    /// What the body returned last.
+    Answered(R),
+    /// Refused or cut short.
+    Refused(Error),
+}
+
+/// What follows an attempt.
+#[derive(Debug)]
+pub enum Step<R> {
+    /// The call is over.
+    End(End<R>),
+    /// The pause is over, ask again.
+    Again,
+}
+
+/// A return type in which a refusal can reach the caller.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot carry a refusal to the caller",
+    label = "a call can be refused or timed out, and this type has no place for that",
+    note = "return `Result<_, E>` with `E: From<watertight::Error>`, or add `fallback = ...` to the attribute"
+)]
+pub trait Refusable {
+    /// The return type that says so.
+    fn refused(error: Error) -> Self;
+}
+
+impl<T, E: From<Error>> Refusable for Result<T, E> {
+    fn refused(error: Error) -> Self {
+        Err(error.into())
+    }
+}

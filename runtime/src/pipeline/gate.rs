@@ -1,0 +1,247 @@
+//! What happens before the body runs: the deadline, the breaker, the slot.
+//!
+//! On the way down the clock is read as seldom as the accounting allows. A refusal by a full bulkhead reads none; a call
+//! without a deadline reads it when its body starts; with a deadline that reading serves the body's start too.
+//!
+//! Invariants: an attempt that is refused holds nothing; a slot that is granted to a call without time left passes on
+//! at once.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::Pipeline;
+use super::call::{Call, Stage};
+use crate::base::clock::Moment;
+use crate::call::context::Deadline;
+use crate::call::event::{Event, note};
+use crate::call::tally::WaitFate;
+use crate::call::{Detail, Error};
+use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
+use crate::strategies::retry::Trouble;
+use crate::strategies::{deadline, timeout};
+
+/// What to do before the body is polled.
+pub(super) enum Gate {
+    Run,
+    Refused(Error),
+    Again,
+}
+
+impl Call {
+    /// Ready when the body may be polled, when the attempt is refused for good, or when a pause is over.
+    #[inline]
+    pub(super) fn poll_gate(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Gate> {
+        loop {
+            let passed = match self.stage {
+                Stage::Running => return Poll::Ready(Gate::Run),
+                Stage::Fresh => self.as_mut().ask_all(cx),
+                Stage::Queued => ready!(self.as_mut().poll_slot(cx)),
+                Stage::Paused => {
+                    ready!(self.as_mut().poll_limit(cx));
+                    self.begin_again();
+                    return Poll::Ready(Gate::Again);
+                }
+                // Polled after its end: nothing more will come of it.
+                Stage::Over | Stage::Answering => return Poll::Pending,
+            };
+            if let Err(refused) = passed
+                && let Some(error) = self.as_mut().refuse(refused)
+            {
+                return Poll::Ready(Gate::Refused(error));
+            }
+        }
+    }
+
+    /// Every stage in line, all at once if no slot has to be waited for.
+    #[inline]
+    fn ask_all(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Result<(), Detail> {
+        let this = self.as_mut().project();
+        let pipeline = *this.pipeline;
+        let mut now = this.now.take();
+        if this.deadline.is_set() && pipeline.heeds_deadline {
+            let now = *now.get_or_insert_with(Moment::now);
+            if *this.attempt == 0 {
+                pipeline.tally.here().deadline_used(this.deadline.tenths_used(now));
+            }
+            pipeline.check_deadline(now, *this.deadline, false)?;
+        }
+        if let Some(breaker) = pipeline.breaker {
+            *this.admission = Some(breaker.admit(|| *now.get_or_insert_with(Moment::now))?);
+            note(Event::BreakerPassed);
+        }
+        if let Some(compartment) = &pipeline.bulkhead {
+            match compartment.ask(cx, *this.id)? {
+                Entry::Held(held) => {
+                    let here = pipeline.tally.here();
+                    if held.is_borrowed() {
+                        here.lent();
+                    }
+                    here.entered_at_once();
+                    *this.held = Some(held);
+                    note(Event::SlotTaken);
+                }
+                Entry::Waiting(waiting) => {
+                    let now = now.unwrap_or_else(Moment::now);
+                    *this.waiting = Some(waiting);
+                    *this.queued_at = now;
+                    let deadline = if pipeline.heeds_deadline { this.deadline.at } else { Moment::NEVER };
+                    *this.limit = now.plus(compartment.wait).min(deadline);
+                    *this.stage = Stage::Queued;
+                    pipeline.tally.here().queued();
+                    note(Event::Queued);
+                    return Ok(());
+                }
+            }
+        }
+        *this.now = now;
+        self.start();
+        Ok(())
+    }
+
+    /// The attempt has all it needs: its timeout runs from now.
+    #[inline]
+    fn start(self: Pin<&mut Self>) {
+        let this = self.project();
+        let pipeline = *this.pipeline;
+        let now = this.now.take().unwrap_or_else(Moment::now);
+        let deadline = if pipeline.heeds_deadline { *this.deadline } else { Deadline::NONE };
+        (*this.limit, *this.cause) = timeout::decide(now, pipeline.timeout, deadline);
+        *this.started_at = now;
+        *this.stage = Stage::Running;
+        if *this.attempt == 0
+            && let Some(budget) = pipeline.retry.as_ref().and_then(|retries| retries.budget)
+        {
+            budget.deposit(pipeline.tally.here().lane(), now);
+        }
+        note(Event::BodyStarted);
+    }
+
+    /// A wait for a slot: handed over, waited enough, or still waiting.
+    fn poll_slot(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Detail>> {
+        let polled = match self.as_mut().project().waiting {
+            Some(waiting) => waiting.poll_slot(cx),
+            None => Poll::Pending,
+        };
+        if let Poll::Ready(slot) = polled {
+            *self.as_mut().project().waiting = None;
+            return Poll::Ready(self.granted(slot));
+        }
+        ready!(self.as_mut().poll_limit(cx));
+        // The slot may have been handed over in this very moment: then it is ours after all.
+        let late = self.as_mut().project().waiting.take().and_then(Waiting::give_up);
+        Poll::Ready(match late {
+            Some(slot) => self.granted(slot),
+            None => Err(self.waited_in_vain()),
+        })
+    }
+
+    /// A slot was handed over: it is ours, unless there is too little time left to use it.
+    fn granted(mut self: Pin<&mut Self>, slot: Slot) -> Result<(), Detail> {
+        let this = self.as_mut().project();
+        let pipeline = *this.pipeline;
+        let now = Moment::now();
+        let held = Held::own(slot, *this.id);
+        let passed = if this.deadline.is_set() && pipeline.heeds_deadline {
+            pipeline.check_deadline(now, *this.deadline, true)
+        } else {
+            Ok(())
+        };
+        let fate = if passed.is_ok() { WaitFate::Ran } else { WaitFate::Expired };
+        pipeline.tally.here().left_queue(fate, now.since(*this.queued_at));
+        passed?;
+        *this.held = Some(held);
+        *this.now = Some(now);
+        note(Event::SlotTaken);
+        self.start();
+        Ok(())
+    }
+
+    fn waited_in_vain(self: Pin<&mut Self>) -> Detail {
+        let this = self.project();
+        let now = Moment::now();
+        let waited = now.since(*this.queued_at);
+        this.pipeline.tally.here().left_queue(WaitFate::Expired, waited);
+        match &this.pipeline.bulkhead {
+            Some(compartment) if now < this.deadline.at => Detail::Waited {
+                name: compartment.bulkhead.name(),
+                slots: compartment.bulkhead.limits().slots,
+                waited,
+            },
+            _ => Detail::Spent { in_queue: true },
+        }
+    }
+
+    /// We refused the attempt: neutral for the breaker, and seldom worth another. `None` when another follows a pause.
+    fn refuse(mut self: Pin<&mut Self>, refused: Detail) -> Option<Error> {
+        let this = self.as_mut().project();
+        *this.held = None;
+        *this.admission = None;
+        let error = Error::new(Some(this.pipeline.identity), refused);
+        *this.fate = error.fate();
+        let trouble = match refused {
+            Detail::Full { .. } => Trouble::Full,
+            Detail::Waited { .. } => Trouble::Waited,
+            Detail::Open { .. } => Trouble::Open,
+            _ => Trouble::OutOfTime,
+        };
+        if self.as_mut().pauses_after(trouble) {
+            return None;
+        }
+        Some(error.with_source(self.project().last_error.take()))
+    }
+
+    /// A pause is over: the next attempt asks for everything anew.
+    fn begin_again(self: Pin<&mut Self>) {
+        let this = self.project();
+        *this.attempt += 1;
+        *this.stage = Stage::Fresh;
+        if let Some(ticket) = this.ticket.take() {
+            ticket.spend();
+        }
+        this.pipeline.tally.here().retried();
+    }
+}
+
+/// What asking a compartment came to, short of being refused.
+enum Entry {
+    Held(Held),
+    Waiting(Waiting),
+}
+
+impl super::Compartment {
+    /// The slot this chain of calls holds already, else a free one, else a place in the queue.
+    #[inline]
+    fn ask(&self, cx: &mut Context<'_>, call: u64) -> Result<Entry, Detail> {
+        if let Some(held) = Held::borrow(self.bulkhead, call) {
+            return Ok(Entry::Held(held));
+        }
+        if let Some(slot) = self.bulkhead.try_enter() {
+            return Ok(Entry::Held(Held::own(slot, call)));
+        }
+        if let Some(refused) = self.bulkhead.full() {
+            return Err(refused);
+        }
+        match self.bulkhead.enqueue(cx.waker().clone()) {
+            Queued::Slot(slot) => Ok(Entry::Held(Held::own(slot, call))),
+            Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),
+            Queued::Full(refused) => Err(refused),
+        }
+    }
+}
+
+impl Pipeline {
+    /// Whether what is left is worth starting with.
+    #[inline]
+    fn check_deadline(&self, now: Moment, deadline: Deadline, in_queue: bool) -> Result<(), Detail> {
+        note(Event::DeadlineChecked);
+        let floor = self.floor.get(now, self.tally);
+        match deadline::decide(now, deadline, in_queue, floor, || self.floor.one_more_doomed()) {
+            deadline::Start::Go => Ok(()),
+            deadline::Start::Probe => {
+                self.tally.here().doomed_probe();
+                Ok(())
+            }
+            deadline::Start::Refuse(refused) => Err(refused),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The strategies in line, in the one order there is.
+//!
+//! ```text
+//!   fallback( deadline( retry( breaker( rate limit( bulkhead( timeout( body )))))))
+//! ```
+//!
+//! Each neighbour stands where it stands for a reason:
+//!
+//! - **fallback outermost**, since it answers for every refusal and must run with nothing held;
+//! - **deadline outside retry**, so that all attempts share one clock;
+//! - **retry outside everything an attempt takes**, so that no slot is held in a pause and each attempt asks anew;
+//! - **breaker outside bulkhead**, so that an open breaker takes no slot, and a full bulkhead, which is our doing, does
+//!   not look like a failing dependency;
+//! - **bulkhead outside timeout**, so that waiting for a slot is bounded apart from the work, and the slot is taken
+//!   before the body can take a pooled connection;
+//! - **timeout innermost**, one per attempt, dropping the body where it stands.
+//!
+//! The order is fixed, whatever order the attribute's keys are written in: other libraries let users choose and then
+//! warn them about the choice.
+//!
+//! [`run`] drives one attempt after another, [`call`] is the guard that holds everything a call takes, [`build`] turns a
+//! declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in.
+//!
+//! Invariants: a stage calls only the next; down goes one context, up comes one outcome; everything taken is a guard;
+//! the path of a call takes no lock that is held across an await, and looks up no name.
+
+mod after;
+mod answer;
+mod build;
+mod call;
+mod end;
+mod floor;
+mod gate;
+mod run;
+
+pub use answer::{answer, answer_unrefused, fall_back};
+pub use call::Call;
+pub use end::{End, Refusable, Step};
+pub use run::{Attempt, Once, attempt, once};
+
+use crate::call::Identity;
+use crate::call::tally::Tally;
+use crate::strategies::breaker::Breaker;
+use crate::strategies::bulkhead::Bulkhead;
+use crate::strategies::retry;
+use floor::Floor;
+
+/// A site's strategies, resolved and live. Lengths are in nanoseconds.
+pub(crate) struct Pipeline {
+    pub(crate) identity: &'static Identity,
+    pub(crate) tally: &'static Tally,
+    pub(crate) deadline: Option<u64>,
+    pub(crate) retry: Option<Retries>,
+    pub(crate) breaker: Option<&'static Breaker>,
+    pub(crate) bulkhead: Option<Compartment>,
+    pub(crate) timeout: Option<u64>,
+    pub(crate) idempotent: bool,
+    /// Whether a deadline around the call is heeded before its body starts.
+    pub(crate) heeds_deadline: bool,
+    floor: Floor,
+}
+
+/// A bulkhead and how long this site waits for it.
+pub(crate) struct Compartment {
+    pub(crate) bulkhead: &'static Bulkhead,
+    pub(crate) wait: u64,
+}
+
+/// Retries and their budget.
+pub(crate) struct Retries {
+    pub(crate) config: retry::Config,
+    pub(crate) budget: Option<&'static retry::Budget>,
+}

@@ -1,0 +1,162 @@
+//! The driver: one attempt after another, and the body by reference.
+//!
+//! These are the only lines of the pipeline that are built once per guarded function, so they hold nothing but what
+//! needs the body's type: polling it, dropping it, judging its answer. The body comes as `Pin<&mut Option<F>>`: pinned
+//! in the caller's own frame, so that no wrapper stores it a second time, and in an `Option`, so that it can be dropped
+//! at its limit, where it stands, while the frame lives on.
+//!
+//! The body is polled before the clock is asked, so an answer that is there is never reported late.
+//!
+//! Invariants: the body is dropped inside its own scope, before the slot it ran in is given back; a cancelled attempt
+//! drops its body first.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::call::Call;
+use super::end::{End, Step};
+use super::gate::Gate;
+use crate::call::{BoxError, Verdict};
+
+/// Runs the only attempt of a call.
+#[inline]
+pub fn once<'a, F: Future, J: Fn(&F::Output) -> Verdict>(
+    call: Pin<&'a mut Call>,
+    body: Pin<&'a mut Option<F>>,
+    judge: J,
+) -> Once<'a, F, J> {
+    Once { frame: Frame { call, body }, judge }
+}
+
+/// Runs one attempt of a call that may have more.
+#[inline]
+pub fn attempt<'a, F: Future, J: Fn(&F::Output) -> Verdict, K: Fn(F::Output) -> Option<BoxError>>(
+    call: Pin<&'a mut Call>,
+    body: Pin<&'a mut Option<F>>,
+    judge: J,
+    keep: K,
+) -> Attempt<'a, F, J, K> {
+    Attempt { frame: Frame { call, body }, judge, keep }
+}
+
+/// A call and its body, for the length of an attempt.
+struct Frame<'a, F> {
+    call: Pin<&'a mut Call>,
+    body: Pin<&'a mut Option<F>>,
+}
+
+/// How polling a body came out.
+enum Polled<R> {
+    Answer(R),
+    CutOff,
+}
+
+impl<F: Future> Frame<'_, F> {
+    #[inline]
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Polled<F::Output>> {
+        let scope = self.call.as_mut().enter();
+        let polled = self.body.as_mut().as_pin_mut().map_or(Poll::Pending, |body| body.poll(cx));
+        if polled.is_ready() {
+            self.body.set(None);
+        }
+        self.call.as_mut().leave(scope);
+        if let Poll::Ready(answer) = polled {
+            return Poll::Ready(Polled::Answer(answer));
+        }
+        ready!(self.call.as_mut().poll_limit(cx));
+        self.drop_body();
+        Poll::Ready(Polled::CutOff)
+    }
+}
+
+impl<F> Frame<'_, F> {
+    fn drop_body(&mut self) {
+        let scope = self.call.as_mut().enter();
+        self.body.set(None);
+        self.call.as_mut().leave(scope);
+    }
+}
+
+impl<F> Drop for Frame<'_, F> {
+    fn drop(&mut self) {
+        // Unwinding from the body itself, its scope is gone already and its call is marked: leave that as it is.
+        if self.body.is_some() && !std::thread::panicking() {
+            self.drop_body();
+        }
+    }
+}
+
+/// The future of [`once`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Once<'a, F, J> {
+    frame: Frame<'a, F>,
+    judge: J,
+}
+
+impl<F, J> Unpin for Once<'_, F, J> {}
+
+impl<F: Future, J: Fn(&F::Output) -> Verdict> Future for Once<'_, F, J> {
+    type Output = End<F::Output>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { frame, judge } = self.get_mut();
+        match ready!(frame.call.as_mut().poll_gate(cx)) {
+            Gate::Run => {}
+            Gate::Refused(error) => return Poll::Ready(End::Refused(error)),
+            // Without retries no pause begins; if one did, the body is gone and nothing more would come.
+            Gate::Again => return Poll::Pending,
+        }
+        match ready!(frame.poll_body(cx)) {
+            Polled::Answer(answer) => {
+                frame.call.as_mut().returned(judge(&answer));
+                Poll::Ready(End::Answered(answer))
+            }
+            Polled::CutOff => frame.call.as_mut().cut_off().map_or(Poll::Pending, |error| Poll::Ready(End::Refused(error))),
+        }
+    }
+}
+
+/// The future of [`attempt`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Attempt<'a, F, J, K> {
+    frame: Frame<'a, F>,
+    judge: J,
+    keep: K,
+}
+
+impl<F, J, K> Unpin for Attempt<'_, F, J, K> {}
+
+impl<F, J, K> Future for Attempt<'_, F, J, K>
+where
+    F: Future,
+    J: Fn(&F::Output) -> Verdict,
+    K: Fn(F::Output) -> Option<BoxError>,
+{
+    type Output = Step<F::Output>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { frame, judge, keep } = self.get_mut();
+        loop {
+            match ready!(frame.call.as_mut().poll_gate(cx)) {
+                Gate::Run => {}
+                Gate::Refused(error) => return Poll::Ready(Step::End(End::Refused(error))),
+                Gate::Again => return Poll::Ready(Step::Again),
+            }
+            match ready!(frame.poll_body(cx)) {
+                Polled::Answer(answer) => {
+                    if !frame.call.as_mut().returned(judge(&answer)) {
+                        return Poll::Ready(Step::End(End::Answered(answer)));
+                    }
+                    frame.call.as_mut().keep_error(keep(answer));
+                }
+                Polled::CutOff => {
+                    if let Some(error) = frame.call.as_mut().cut_off() {
+                        return Poll::Ready(Step::End(End::Refused(error)));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The static behind one guarded function: its declaration, its figures, and its pipeline once it has been called.
+//!
+//! It is built in a `const`, so a function that is never called costs its static and nothing else; the pipeline is
+//! resolved at the first call and never again.
+
+use std::sync::OnceLock;
+
+use crate::call::tally::Tally;
+use crate::catalogue::{self, Entry};
+use crate::declaration::Declaration;
+use crate::pipeline::{Call, Pipeline};
+
+/// One guarded function.
+pub struct Site {
+    declaration: Declaration,
+    tally: Tally,
+    pipeline: OnceLock<Pipeline>,
+}
+
+impl Site {
+    /// The site of a declaration.
+    pub const fn new(declaration: Declaration) -> Self {
+        Self { declaration, tally: Tally::new(), pipeline: OnceLock::new() }
+    }
+
+    /// Its entry in the catalogue.
+    pub const fn entry(&'static self) -> Entry {
+        Entry { declaration: &self.declaration, tally: &self.tally }
+    }
+
+    #[cold]
+    fn resolve(&'static self) -> Pipeline {
+        catalogue::enrol(self.entry());
+        Pipeline::build(self.entry())
+    }
+}
+
+impl Call {
+    /// Begins a call of a site.
+    #[inline]
+    pub fn begin(site: &'static Site) -> Self {
+        Self::of(site.pipeline.get_or_init(|| site.resolve()))
+    }
+}

@@ -1,0 +1,342 @@
+//! A named compartment: so many may run, so many may wait, everyone else is turned away at once.
+//!
+//! ```text
+//!                 free slot, nobody waiting
+//!   caller ───────────────────────────────────────────▶ running ──▶ gives the slot back
+//!      │                                                   ▲              │
+//!      │ no slot, room in the queue      handed over       │              │ somebody waits:
+//!      ├──────────────────────────────▶ waiting ───────────┘◀─────────────┘ the oldest gets it
+//!      │ no room                           │
+//!      ▼                                   ├─ waited too long, or dropped: leaves the queue
+//!   refused at once                        └─ granted and then dropped: the slot passes on
+//! ```
+//!
+//! The bound is what keeps one hung dependency from taking everything: with eight slots it holds eight callers and what
+//! they hold, and no ninth. The queue absorbs a burst and no more; a queue without a bound is a promise to answer that
+//! nobody will be there to hear.
+//!
+//! **One word.** How many run, how many wait, how many slots there are and whether the compartment is shut stand in one
+//! atomic word ([`decide::Word`]). Entering and leaving while nobody waits is one compare-and-swap each and takes no
+//! lock, and so is being refused: the word that says "full" is the decision. Only waiting takes the lock, which guards
+//! the line itself.
+//!
+//! **No barging.** A newcomer may take a slot only while nobody waits, and the same comparison checks both. A slot given
+//! back while somebody waits is never free in between: it is handed over inside the lock, so the order is strictly first
+//! in, first out. (The shape, one word and hand-over under a lock, follows tokio's semaphore; unlike it, leaving takes no
+//! lock and the queue is bounded and counted.)
+//!
+//! **Calls back into the same compartment.** A call that holds a slot and calls another function of the same bulkhead
+//! would, once all slots are held that way, wait for itself. It borrows the slot it stands in instead (the ambient
+//! context lists it; see [`crate::call::context`]). Lender and borrower normally settle there. A borrower that was moved
+//! out of its lender's scope settles with it through a small list under the lock.
+//!
+//! Invariants: at no instant do more than `slots` bodies run that are not waiting for a nested one, nor more than
+//! `queue` callers wait; if anybody waits, every slot is taken; whatever path a holder or a waiter takes out (return,
+//! error, panic, drop), its place is free afterwards.
+
+mod config;
+pub(crate) mod decide;
+mod guard;
+mod queue;
+
+#[cfg(all(test, watertight_loom))]
+mod loom_tests;
+#[cfg(all(test, not(watertight_loom)))]
+mod tests;
+
+use std::task::Waker;
+
+use crate::base::sync::{Apart, AtomicU32, AtomicU64, Mutex, Ordering};
+use crate::call::Detail;
+use crate::call::context::Ambient;
+
+pub use config::Config;
+pub(crate) use config::{DEFAULT_WAIT, Limits};
+use decide::{Admission, Release, Word};
+pub(crate) use guard::{Held, Slot, Waiting};
+use queue::{Line, Settled, Ticket};
+
+/// The largest number of slots and of waiters: what fits its share of the word, with room to add one.
+pub const MAX: u32 = 1_000_000;
+
+/// The parts every entry and exit touches, on lines of their own.
+#[derive(Debug)]
+struct Front {
+    word: AtomicU64,
+    bound: AtomicU32,
+    peak_running: AtomicU32,
+    peak_queued: AtomicU32,
+}
+
+/// A compartment.
+#[derive(Debug)]
+pub(crate) struct Bulkhead {
+    id: u32,
+    name: &'static str,
+    front: Apart<Front>,
+    line: Mutex<Line>,
+}
+
+/// What asking for a place in the queue came to.
+pub(crate) enum Queued {
+    Slot(Slot),
+    Waiting(Waiting),
+    Full(Detail),
+}
+
+/// How a compartment stands at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Occupancy {
+    pub(crate) slots: u32,
+    pub(crate) running: u32,
+    pub(crate) queue: u32,
+    pub(crate) queued: u32,
+    pub(crate) peak_running: u32,
+    pub(crate) peak_queued: u32,
+}
+
+impl Bulkhead {
+    /// `id` must be unique in the process, and not 0: the ambient context knows compartments by it.
+    pub(crate) fn new(id: u32, name: &'static str, limits: Limits) -> Self {
+        Self {
+            id,
+            name,
+            front: Apart(Front {
+                word: AtomicU64::new(Word::empty(limits.slots).to_raw()),
+                bound: AtomicU32::new(limits.queue),
+                peak_running: AtomicU32::new(0),
+                peak_queued: AtomicU32::new(0),
+            }),
+            line: Mutex::new(Line::with_room_for(limits.queue)),
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn word(&self) -> Word {
+        Word::from_raw(self.front.word.load(Ordering::Acquire))
+    }
+
+    fn swap(&self, seen: Word, wanted: Word) -> Result<(), Word> {
+        self.front
+            .word
+            .compare_exchange_weak(seen.to_raw(), wanted.to_raw(), Ordering::AcqRel, Ordering::Acquire)
+            .map(|_| ())
+            .map_err(Word::from_raw)
+    }
+
+    /// Takes a free slot if nobody waits for one.
+    #[inline]
+    pub(crate) fn try_enter(&'static self) -> Option<Slot> {
+        let mut seen = self.word();
+        loop {
+            let wanted = seen.admit()?;
+            match self.swap(seen, wanted) {
+                Ok(()) => {
+                    self.note_running(wanted);
+                    return Some(Slot::of(self));
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// The refusal a caller gets now, if the queue has no room either: decided by one read.
+    #[inline]
+    pub(crate) fn full(&self) -> Option<Detail> {
+        let seen = self.word();
+        let bound = self.front.bound.load(Ordering::Relaxed);
+        matches!(seen.enqueue(bound), Admission::Full).then(|| self.describe_full(seen, bound))
+    }
+
+    /// Takes a slot or a place in the queue; `waker` is told when the slot is handed over.
+    ///
+    /// The waker comes in as a clone so that no code of the executor's runs under the lock.
+    pub(crate) fn enqueue(&'static self, waker: Waker) -> Queued {
+        let mut line = self.line.lock();
+        let bound = self.front.bound.load(Ordering::Relaxed);
+        let mut seen = self.word();
+        loop {
+            match seen.enqueue(bound) {
+                Admission::Slot(wanted) => match self.swap(seen, wanted) {
+                    Ok(()) => {
+                        drop(line);
+                        self.note_running(wanted);
+                        return Queued::Slot(Slot::of(self));
+                    }
+                    Err(now) => seen = now,
+                },
+                // Counted before it stands in line: a slot given back in between sees the count, comes for the lock,
+                // and finds the waiter. The other way round it would see nobody and the waiter would sleep.
+                Admission::Queue(wanted) => match self.swap(seen, wanted) {
+                    Ok(()) => {
+                        let ticket = line.join(waker);
+                        self.front.peak_queued.fetch_max(wanted.queued(), Ordering::Relaxed);
+                        return Queued::Waiting(Waiting::of(self, ticket));
+                    }
+                    Err(now) => seen = now,
+                },
+                Admission::Full => return Queued::Full(self.describe_full(seen, bound)),
+            }
+        }
+    }
+
+    fn describe_full(&self, seen: Word, queue: u32) -> Detail {
+        Detail::Full {
+            name: self.name,
+            slots: seen.slots(),
+            running: seen.running(),
+            queue,
+            queued: seen.queued(),
+        }
+    }
+
+    fn note_running(&self, word: Word) {
+        // Read first: the mark moves a few times in a process's life, and a read of a line we own is free.
+        if word.running() > self.front.peak_running.load(Ordering::Relaxed) {
+            self.front.peak_running.fetch_max(word.running(), Ordering::Relaxed);
+        }
+    }
+
+    /// Gives a slot back, to the oldest waiter if there is one.
+    #[inline]
+    fn release(&self) {
+        let mut seen = self.word();
+        while let Release::Free(wanted) = seen.release() {
+            match self.swap(seen, wanted) {
+                Ok(()) => return,
+                Err(now) => seen = now,
+            }
+        }
+        self.hand_over();
+    }
+
+    #[cold]
+    fn hand_over(&self) {
+        let woken = {
+            let mut line = self.line.lock();
+            let mut seen = self.word();
+            loop {
+                match seen.release() {
+                    Release::Free(wanted) => match self.swap(seen, wanted) {
+                        Ok(()) => break None,
+                        Err(now) => seen = now,
+                    },
+                    Release::HandOver(wanted) => match self.swap(seen, wanted) {
+                        Ok(()) => break line.call_next(),
+                        Err(now) => seen = now,
+                    },
+                }
+            }
+        };
+        // Outside the lock: waking may run the executor's code, and dropping a waker may run anybody's.
+        if let Some(waker) = woken {
+            waker.wake();
+        }
+    }
+
+    /// Whether a waiter has been handed its slot; if not, `waker` replaces the one it left.
+    fn poll_ticket(&self, ticket: Ticket, waker: &Waker) -> bool {
+        let fresh = {
+            let mut line = self.line.lock();
+            match line.waker_of(ticket) {
+                None => return true,
+                Some(kept) if kept.will_wake(waker) => return false,
+                Some(_) => waker,
+            }
+        }
+        .clone();
+        let replaced = {
+            let mut line = self.line.lock();
+            match line.waker_of(ticket) {
+                None => return true,
+                Some(kept) => std::mem::replace(kept, fresh),
+            }
+        };
+        drop(replaced);
+        false
+    }
+
+    /// Takes a waiter out of the line. False when it has been handed its slot already.
+    fn leave_line(&self, ticket: Ticket) -> bool {
+        let removed = {
+            let mut line = self.line.lock();
+            let Some(waker) = line.leave(ticket) else { return false };
+            let mut seen = self.word();
+            while let Err(now) = self.swap(seen, seen.leave_queue()) {
+                seen = now;
+            }
+            waker
+        };
+        drop(removed);
+        true
+    }
+
+    /// Changes the number of slots and of waiters without losing either: more slots go to those who wait, fewer take
+    /// effect as slots are given back, and whoever stands in line stays there.
+    pub(crate) fn resize(&self, limits: Limits) {
+        let mut woken = Vec::new();
+        {
+            let mut line = self.line.lock();
+            self.front.bound.store(limits.queue, Ordering::Relaxed);
+            let mut seen = self.word();
+            while let Err(now) = self.swap(seen, seen.with_slots(limits.slots)) {
+                seen = now;
+            }
+            seen = self.word();
+            while let Some(wanted) = seen.grant() {
+                match self.swap(seen, wanted) {
+                    Ok(()) => {
+                        self.note_running(wanted);
+                        woken.extend(line.call_next());
+                        seen = wanted;
+                    }
+                    Err(now) => seen = now,
+                }
+            }
+        }
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// The limits in force.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { slots: self.word().slots(), queue: self.front.bound.load(Ordering::Relaxed) }
+    }
+
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        let seen = self.word();
+        Occupancy {
+            slots: seen.slots(),
+            running: seen.running(),
+            queue: self.front.bound.load(Ordering::Relaxed),
+            queued: seen.queued(),
+            peak_running: self.front.peak_running.load(Ordering::Relaxed),
+            peak_queued: self.front.peak_queued.load(Ordering::Relaxed),
+        }
+    }
+
+    /// A borrower ends outside its lender's scope. Its lender may have ended too, and have owed the slot to another.
+    fn repay_away(&self, lender: u64) {
+        let mut lender = lender;
+        loop {
+            let settled = self.line.lock().borrower_ended(lender);
+            match settled {
+                Settled::LenderRuns => return,
+                Settled::GiveBack => return self.release(),
+                Settled::RepayTo(next) if Ambient::repay(self.id, next) => return,
+                Settled::RepayTo(next) => lender = next,
+            }
+        }
+    }
+
+    /// A lender ends while its slot is out on loan. True when the borrower has ended, so that the slot is its own again.
+    fn lender_ended(&self, lender: u64, owes: Option<u64>) -> bool {
+        self.line.lock().lender_ended(lender, owes)
+    }
+}

@@ -1,0 +1,105 @@
+//! The line of those who wait, guarded by the bulkhead's lock.
+//!
+//! Tickets grow, so the line is sorted by them and a waiter is found by bisection. A ticket that is not in the line has
+//! been called: there is no other way out that leaves the waiter unaware. Room is reserved for the whole line up to a
+//! limit, so that waiting allocates nothing either; the bound keeps it small.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+/// A place in the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ticket(u64);
+
+#[derive(Debug)]
+struct Waiter {
+    ticket: Ticket,
+    waker: Waker,
+}
+
+/// A loan whose two ends do not meet in one scope: who comes first leaves a note for the other.
+#[derive(Debug)]
+enum Note {
+    /// The borrower of this lender's slot has ended.
+    Repaid(u64),
+    /// This lender has ended and left the slot to its borrower; it had itself borrowed it from `owes`, if from anyone.
+    Ended { lender: u64, owes: Option<u64> },
+}
+
+/// What a borrower that ends away from its lender has to do with the slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// The lender still runs and will find the note.
+    LenderRuns,
+    /// The lender has ended, and the slot was its own: give it back.
+    GiveBack,
+    /// The lender has ended, and owed the slot to this one.
+    RepayTo(u64),
+}
+
+#[derive(Debug)]
+pub(super) struct Line {
+    waiters: VecDeque<Waiter>,
+    next: u64,
+    notes: Vec<Note>,
+}
+
+/// How many places are reserved up front at most.
+const RESERVED: u32 = 1_024;
+
+impl Line {
+    pub(super) fn with_room_for(queue: u32) -> Self {
+        Self { waiters: VecDeque::with_capacity(queue.min(RESERVED) as usize), next: 0, notes: Vec::new() }
+    }
+
+    pub(super) fn join(&mut self, waker: Waker) -> Ticket {
+        let ticket = Ticket(self.next);
+        self.next += 1;
+        self.waiters.push_back(Waiter { ticket, waker });
+        ticket
+    }
+
+    /// Takes out the oldest waiter, whose slot is granted by that.
+    pub(super) fn call_next(&mut self) -> Option<Waker> {
+        self.waiters.pop_front().map(|waiter| waiter.waker)
+    }
+
+    fn position(&self, ticket: Ticket) -> Option<usize> {
+        self.waiters.binary_search_by_key(&ticket, |waiter| waiter.ticket).ok()
+    }
+
+    pub(super) fn waker_of(&mut self, ticket: Ticket) -> Option<&mut Waker> {
+        let at = self.position(ticket)?;
+        Some(&mut self.waiters[at].waker)
+    }
+
+    /// Takes a waiter out of the middle.
+    pub(super) fn leave(&mut self, ticket: Ticket) -> Option<Waker> {
+        let at = self.position(ticket)?;
+        self.waiters.remove(at).map(|waiter| waiter.waker)
+    }
+
+    /// A borrower ends away from its lender.
+    pub(super) fn borrower_ended(&mut self, lender: u64) -> Settled {
+        let ended = self.notes.iter().position(|note| matches!(note, Note::Ended { lender: it, .. } if *it == lender));
+        match ended.map(|at| self.notes.swap_remove(at)) {
+            Some(Note::Ended { owes: Some(next), .. }) => Settled::RepayTo(next),
+            Some(_) => Settled::GiveBack,
+            None => {
+                self.notes.push(Note::Repaid(lender));
+                Settled::LenderRuns
+            }
+        }
+    }
+
+    /// A lender ends with its slot out on loan. True when the borrower has ended, so that the slot is the lender's again.
+    pub(super) fn lender_ended(&mut self, lender: u64, owes: Option<u64>) -> bool {
+        let repaid = self.notes.iter().position(|note| matches!(note, Note::Repaid(it) if *it == lender));
+        if let Some(at) = repaid {
+            self.notes.swap_remove(at);
+            return true;
+        }
+        self.notes.push(Note::Ended { lender, owes });
+        false
+    }
+}

@@ -1,0 +1,30 @@
+//! A moment by which a call, and everything it awaits, must be over.
+//!
+//! A timeout of two seconds at each of three hops is six seconds for the person in front. A deadline is set once, as an
+//! absolute moment, and travels down the tree of calls; each hop gets the smaller of what it wants and what is left, and
+//! inner scopes can only tighten. `deadline = "2s"` opens a scope for a call; [`within`] does so by hand;
+//! [`spawn`](crate::spawn) carries it into a new task. Code inside reads [`remaining`] and passes [`clamp`] on to clients
+//! that take a timeout of their own.
+//!
+//! ```text
+//!   edge 2 s ─┬─ wants 500 ms ── gets 500 ms
+//!             │      (1.6 s later)
+//!             └─ wants 2 s ───── gets 400 ms ─┬─ wants 1 s ── gets what is left of 400 ms
+//! ```
+//!
+//! **Work that cannot be finished is not started.** With nothing left, the body is not polled at all. With a little
+//! left, the question is what this function has ever managed: when less remains than the fastest hundredth of its recent
+//! attempts took, starting it would only hold a slot until it is cut off. Such an attempt is refused as doomed, except
+//! for one in fifty, which keeps the estimate honest when the function gets faster.
+//!
+//! Invariants: a nested scope is never later than the one around it; a call with nothing left takes no slot, token or
+//! probe; leaving the task (a plain spawn) leaves the scope, and reading outside of one gives `None`.
+
+mod config;
+mod decide;
+mod scope;
+
+pub use config::Config;
+pub(crate) use decide::{FLOOR_PERCENTILE, FLOOR_SAMPLES, Start, decide};
+pub use scope::{Within, clamp, remaining, within};
+pub(crate) use scope::Carried;

@@ -1,0 +1,23 @@
+//! One mechanism each, none of which knows another.
+//!
+//! | strategy | key | what it does | what it takes and gives back |
+//! |---|---|---|---|
+//! | [`fallback`] | `fallback` | answers when nothing else can | nothing |
+//! | [`deadline`] | `deadline` | bounds the call and all it awaits | nothing |
+//! | [`retry`] | `retry` | asks again, within a budget | a retry from the budget |
+//! | [`breaker`] | `breaker` | stops asking once failure is undeniable | an admission, a probe |
+//! | [`bulkhead`] | `bulkhead` | bounds how many run and how many wait | a slot, a place in the queue |
+//! | [`timeout`] | `timeout` | bounds one attempt | nothing |
+//!
+//! A strategy is one file until it outgrows it, then a folder: `mod` argues, `config` holds what a site declares,
+//! `decide` is pure and is handed the time, `guard` gives back in its Drop what was taken. How the strategies stand in
+//! line is the business of the pipeline alone.
+//!
+//! Invariants: no module in this folder imports a sibling; no `decide` awaits, reads a clock or rolls a die.
+
+pub(crate) mod breaker;
+pub(crate) mod bulkhead;
+pub(crate) mod deadline;
+pub mod fallback;
+pub(crate) mod retry;
+pub(crate) mod timeout;

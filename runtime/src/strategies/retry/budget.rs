@@ -1,0 +1,144 @@
+//! The allowance that all calls of a site share, over a sliding window of ten seconds.
+//!
+//! Each call deposits a share of a retry, and so many retries a second are granted on top; the window starts as if it had
+//! granted that for its whole length. A retry is withdrawn before its pause begins, so sleeping retries count, and given
+//! back if the pause is dropped.
+//!
+//! Deposits happen on every call and so may not touch a shared line: each lane counts its own, per second, in a ring of
+//! cells marked with the second they belong to. Withdrawals happen on failures alone and take a lock.
+//!
+//! Invariants: withdrawals within any window never exceed what it was granted; a second that left the window counts for
+//! nothing, however it was stored.
+
+use crate::base::clock::Moment;
+use crate::base::lane::{CELLS, Lane, update};
+use crate::base::sync::{Apart, AtomicU64, Mutex, Ordering};
+
+use super::config::Allowance;
+
+/// The window, in seconds.
+const WINDOW: i64 = 10;
+/// Places in a ring: more than the window has seconds, so that a place being reused is never one still counted.
+const PLACES: usize = 16;
+
+/// The seconds since the origin and a count, in one cell.
+#[derive(Clone, Copy)]
+struct Tagged(u64);
+
+impl Tagged {
+    const COUNT_BITS: u32 = 28;
+    const COUNT_MASK: u64 = (1 << Self::COUNT_BITS) - 1;
+
+    fn tag(second: i64) -> u64 {
+        // The origin may lie in the future of a paused clock, so the second may be negative: the low bits tell.
+        second.cast_unsigned() << Self::COUNT_BITS
+    }
+
+    fn count_in(self, second: i64) -> u64 {
+        if self.0 & !Self::COUNT_MASK == Self::tag(second) { self.0 & Self::COUNT_MASK } else { 0 }
+    }
+
+    fn one_more(self, second: i64) -> Self {
+        Self(Self::tag(second) | (self.count_in(second) + 1).min(Self::COUNT_MASK))
+    }
+}
+
+type Ring = [AtomicU64; PLACES];
+
+fn place(second: i64) -> usize {
+    second.rem_euclid(PLACES as i64) as usize
+}
+
+/// A site's budget.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    allowance: Allowance,
+    deposits: Box<[Apart<Ring>; CELLS]>,
+    withdrawn: Mutex<[(i64, u64); PLACES]>,
+}
+
+impl Budget {
+    pub(crate) fn new(allowance: Allowance) -> Self {
+        Self {
+            allowance,
+            deposits: Box::new(std::array::from_fn(|_| Apart(std::array::from_fn(|_| AtomicU64::new(0))))),
+            withdrawn: Mutex::new([(i64::MIN, 0); PLACES]),
+        }
+    }
+
+    /// A call has begun to run.
+    #[inline]
+    pub(crate) fn deposit(&self, lane: Lane, now: Moment) {
+        let second = now.second();
+        update(&self.deposits[lane.cell()][place(second)], lane, |raw| Tagged(raw).one_more(second).0);
+    }
+
+    /// Takes a retry, if the window has one left.
+    pub(crate) fn withdraw(&'static self, now: Moment) -> Option<Ticket> {
+        let second = now.second();
+        let mut withdrawn = self.withdrawn.lock();
+        let spent: u64 = withdrawn.iter().filter(|(at, _)| within(*at, second)).map(|(_, n)| n).sum();
+        if (spent + 1) as f64 > self.granted(second) + 1e-9 {
+            return None;
+        }
+        let (at, count) = &mut withdrawn[place(second)];
+        if *at != second {
+            (*at, *count) = (second, 0);
+        }
+        *count += 1;
+        Some(Ticket { budget: self, second, used: false })
+    }
+
+    /// What the window ending in this second was granted.
+    fn granted(&self, second: i64) -> f64 {
+        let calls: u64 = self
+            .deposits
+            .iter()
+            .flat_map(|ring| {
+                (second - WINDOW + 1..=second).map(|at| Tagged(ring[place(at)].load(Ordering::Relaxed)).count_in(at))
+            })
+            .sum();
+        self.allowance.per_call * calls as f64 + self.allowance.per_second * WINDOW as f64
+    }
+
+    /// How many retries could be made now.
+    pub(crate) fn balance(&self, now: Moment) -> f64 {
+        let second = now.second();
+        let spent: u64 = self.withdrawn.lock().iter().filter(|(at, _)| within(*at, second)).map(|(_, n)| n).sum();
+        (self.granted(second) - spent as f64).max(0.0)
+    }
+
+    fn give_back(&self, second: i64) {
+        let (at, count) = &mut self.withdrawn.lock()[place(second)];
+        if *at == second {
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+fn within(at: i64, second: i64) -> bool {
+    at <= second && at > second - WINDOW
+}
+
+/// A retry taken from the budget; given back unless the attempt is made.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    budget: &'static Budget,
+    second: i64,
+    used: bool,
+}
+
+impl Ticket {
+    /// The attempt is made.
+    pub(crate) fn spend(mut self) {
+        self.used = true;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.used {
+            self.budget.give_back(self.second);
+        }
+    }
+}

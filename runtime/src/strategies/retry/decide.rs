@@ -1,0 +1,82 @@
+//! Whether to ask again, and after how long. Pure: handed the time left, the roll, and whether the breaker is open.
+//!
+//! The budget is asked last and elsewhere, so that a retry that is not made for another reason is never paid for.
+
+use super::backoff::pause;
+use super::config::Config;
+use crate::call::Verdict;
+use crate::call::tally::StopReason;
+
+/// The longest pause the other side can ask for; beyond it a caller is better told to come back than kept waiting.
+const LONGEST_HINT: u64 = 60_000_000_000;
+
+/// Why an attempt has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The body's own error.
+    Answered(Verdict),
+    /// Cut off by its timeout.
+    TimedOut,
+    /// The bulkhead was full.
+    Full,
+    /// It waited too long for a slot.
+    Waited,
+    /// The breaker refused.
+    Open,
+    /// The deadline is spent, or there is too little left.
+    OutOfTime,
+}
+
+/// What is known when an attempt has failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    /// The attempt that failed, 0 for the first.
+    pub(crate) attempt: u32,
+    pub(crate) trouble: Trouble,
+    pub(crate) idempotent: bool,
+    /// Nanoseconds left, `None` without a deadline.
+    pub(crate) remaining: Option<u64>,
+    pub(crate) breaker_open: bool,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Stop(StopReason),
+    /// Ask again after so many nanoseconds.
+    Again(u64),
+}
+
+pub(crate) fn decide(config: &Config, seen: Seen, roll: f64) -> Next {
+    if !is_retryable(config, seen) {
+        return Next::Stop(if seen.trouble == Trouble::Open { StopReason::Open } else { StopReason::NotRetryable });
+    }
+    if seen.attempt >= config.max {
+        return Next::Stop(StopReason::Exhausted);
+    }
+    if seen.breaker_open {
+        return Next::Stop(StopReason::Open);
+    }
+    let hint = match seen.trouble {
+        Trouble::Answered(verdict) => verdict.retry_after.map(crate::base::clock::nanos),
+        _ => None,
+    };
+    let pause = hint.unwrap_or_else(|| pause(config.backoff, seen.attempt, roll));
+    if seen.remaining.is_some_and(|remaining| pause >= remaining) {
+        return Next::Stop(if hint.is_some() { StopReason::Hint } else { StopReason::NoTime });
+    }
+    if hint.is_some_and(|hint| hint > LONGEST_HINT) {
+        return Next::Stop(StopReason::Hint);
+    }
+    Next::Again(pause)
+}
+
+fn is_retryable(config: &Config, seen: Seen) -> bool {
+    match seen.trouble {
+        Trouble::Answered(verdict) => config.on.error && verdict.retryable,
+        Trouble::TimedOut => seen.idempotent || config.on.timeout,
+        Trouble::Full => config.on.full,
+        Trouble::Waited => config.on.wait,
+        Trouble::Open | Trouble::OutOfTime => false,
+    }
+}
