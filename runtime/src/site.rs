@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use crate::call::tally::Tally;
 use crate::catalogue::{self, Entry};
 use crate::declaration::Declaration;
-use crate::pipeline::{Call, Pipeline};
+use crate::pipeline::{Call, Pipeline, Start};
 
 /// One guarded function.
 pub struct Site {
@@ -28,6 +28,10 @@ impl Site {
         Entry { declaration: &self.declaration, tally: &self.tally }
     }
 
+    fn start(&'static self) -> Start {
+        Start::of(self.pipeline.get_or_init(|| self.resolve()))
+    }
+
     #[cold]
     fn resolve(&'static self) -> Pipeline {
         catalogue::enrol(self.entry());
@@ -37,8 +41,8 @@ impl Site {
 
 impl Call {
     /// Begins a call of a site.
-    #[inline]
+    #[inline(always)]
     pub fn begin(site: &'static Site) -> Self {
-        Self::of(site.pipeline.get_or_init(|| site.resolve()))
+        Self::from_start(site.start())
     }
 }

@@ -11,6 +11,8 @@
 //! Invariants: [`index`] is monotonic and its bucket's bounds contain the value; memory never depends on what was
 //! recorded.
 
+use std::fmt;
+
 use super::lane::{Count, Lane};
 
 const SUB_BITS: u32 = 4;
@@ -84,10 +86,20 @@ impl Histogram {
 /// assert_eq!(bands.count(), 0);
 /// assert_eq!(bands.percentile(99.0), None);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Bands {
     counts: Vec<u64>,
     sum: u64,
+}
+
+impl fmt::Debug for Bands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bands")
+            .field("count", &self.count())
+            .field("p50", &self.percentile(50.0))
+            .field("p99", &self.percentile(99.0))
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Bands {

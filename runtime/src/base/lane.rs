@@ -118,6 +118,7 @@ impl Count {
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

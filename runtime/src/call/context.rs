@@ -1,19 +1,20 @@
 //! What surrounds the code that is running: deadline, attempt, call id, and the slots this chain of calls holds.
 //!
 //! A body must be able to ask how long it has left, and a call made inside it must inherit the answer, without either
-//! passing an argument. A task-local would do at 14 ns a call; this does it for 2: the whole context is one `Copy` value
-//! of a cache line, swapped into a thread-local for the length of each poll and out again after it. What a future sees
+//! passing an argument. A task-local would do at 14 ns a call; this does it for 2: the context is a few small `Copy`
+//! values, swapped into a thread-local for the length of each poll and out again after it. What a future sees
 //! therefore depends on where it is polled, not on where it was made: `join!` and `select!` inherit, a plain `spawn`
 //! starts from nothing, `watertight::spawn` carries the deadline over by doing the same swap in the new task.
 //!
 //! **Held slots.** A function that holds a slot of a bulkhead and calls another function on the same bulkhead would wait
 //! for itself once every slot is held that way. So the context lists the bulkheads whose slot this chain holds, and a
 //! nested call borrows the slot instead of asking for another. An entry is lent to one borrower at a time; inside the
-//! borrower's scope the entry shows as free again, so recursion needs no second entry. Four different bulkheads deep are
-//! tracked; a fifth is not, and a call back into it waits like anyone else.
+//! borrower's scope the entry is the borrower's own and shows as free again, so recursion needs no second entry. Four
+//! different bulkheads deep are tracked; a fifth is not, and a call back into it waits like anyone else.
 //!
-//! Invariants: whatever a poll does, panic included, the context after it is the one before it, except for the lent
-//! marks of entries that existed before; outside every scope nothing is inherited.
+//! Invariants: whatever a poll does, panic included, the context after it is the one before it, but for the lent marks of
+//! entries that existed before; entries stand without gaps from the first place on; outside every scope nothing is
+//! inherited.
 
 use std::cell::Cell;
 use std::fmt;
@@ -33,6 +34,7 @@ pub(crate) struct Deadline {
 impl Deadline {
     pub(crate) const NONE: Self = Self { at: Moment::NEVER, since: Moment::NEVER };
 
+    #[inline]
     pub(crate) fn starting(now: Moment, nanos: u64) -> Self {
         Self { at: now.plus(nanos), since: now }
     }
@@ -60,30 +62,36 @@ impl Deadline {
 const HOLDS: usize = 4;
 
 /// A slot that this chain of calls holds: bulkhead, holder, and whether it is lent to a nested call. 0 is no entry.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Hold(u64);
 
 impl Hold {
+    const NONE: Self = Self(0);
     const LENT: u64 = 1;
     const HOLDER_BITS: u32 = 39;
     const HOLDER_MASK: u64 = (1 << Self::HOLDER_BITS) - 1;
 
+    #[inline]
     fn new(bulkhead: u32, holder: u64) -> Self {
         Self((u64::from(bulkhead) << (Self::HOLDER_BITS + 1)) | ((holder & Self::HOLDER_MASK) << 1))
     }
 
+    #[inline]
     fn bulkhead(self) -> u32 {
         (self.0 >> (Self::HOLDER_BITS + 1)) as u32
     }
 
+    #[inline]
     fn holder(self) -> u64 {
         (self.0 >> 1) & Self::HOLDER_MASK
     }
 
+    #[inline]
     fn is_lent(self) -> bool {
         self.0 & Self::LENT != 0
     }
 
+    #[inline]
     fn lent(self, lent: bool) -> Self {
         Self(self.0 & !Self::LENT | u64::from(lent))
     }
@@ -97,102 +105,126 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
+    #[inline]
     pub(crate) fn of(bulkhead: u32) -> Self {
         Self { bulkhead, lent: false }
     }
 
+    #[inline]
     pub(crate) fn is_lent(self) -> bool {
         self.lent
     }
 }
 
-/// The ambient context of the code being polled.
-#[derive(Clone, Copy)]
+/// What the code being polled inherits.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Ambient {
     pub(crate) deadline: Deadline,
     pub(crate) call: u64,
     pub(crate) attempt: u32,
-    holds: [Hold; HOLDS],
+}
+
+/// The thread's context, in parts, so that reading one does not copy the rest.
+struct Here {
+    deadline: Cell<Deadline>,
+    call: Cell<u64>,
+    attempt: Cell<u32>,
+    holds: [Cell<Hold>; HOLDS],
+    ids: Cell<(u64, u64)>,
 }
 
 thread_local! {
-    static HERE: Cell<Ambient> = const { Cell::new(Ambient::NONE) };
-    static IDS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    static HERE: Here = const {
+        Here {
+            deadline: Cell::new(Deadline::NONE),
+            call: Cell::new(0),
+            attempt: Cell::new(0),
+            holds: [const { Cell::new(Hold::NONE) }; HOLDS],
+            ids: Cell::new((0, 0)),
+        }
+    };
+}
+
+impl Here {
+    #[inline]
+    fn position(&self, bulkhead: u32) -> Option<usize> {
+        self.holds.iter().take_while(|hold| hold.get() != Hold::NONE).position(|hold| hold.get().bulkhead() == bulkhead)
+    }
+
+    /// The place of a bulkhead, or the first free one.
+    #[inline]
+    fn place(&self, bulkhead: u32) -> Option<usize> {
+        self.holds.iter().position(|hold| hold.get() == Hold::NONE || hold.get().bulkhead() == bulkhead)
+    }
 }
 
 impl Ambient {
-    pub(crate) const NONE: Self = Self { deadline: Deadline::NONE, call: 0, attempt: 0, holds: [Hold(0); HOLDS] };
-
+    /// The context of the code that is running.
     #[inline]
     pub(crate) fn here() -> Self {
-        HERE.get()
+        HERE.with(|here| Self { deadline: here.deadline.get(), call: here.call.get(), attempt: here.attempt.get() })
     }
 
-    /// What a new task may inherit: everything but the slots, which stay with the task that holds them.
-    pub(crate) fn without_holds(self) -> Self {
-        Self { holds: [Hold(0); HOLDS], ..self }
+    /// The deadline around the code that is running.
+    #[inline]
+    pub(crate) fn deadline() -> Deadline {
+        HERE.with(|here| here.deadline.get())
     }
 
-    /// This context under a stricter deadline.
-    pub(crate) fn under(self, deadline: Deadline) -> Self {
-        Self { deadline: self.deadline.tighten(deadline), ..self }
-    }
-
-    fn position(&self, bulkhead: u32) -> Option<usize> {
-        self.holds.iter().position(|hold| hold.0 != 0 && hold.bulkhead() == bulkhead)
-    }
-
-    /// Makes this the context until the scope ends.
+    /// Makes this the context until the scope ends, under the stricter of both deadlines; slots held stay visible.
     #[inline]
     pub(crate) fn enter(self) -> Scope {
-        Scope { outer: HERE.replace(self) }
+        self.enter_holding(None)
     }
 
-    /// This context inside one call: its deadline, its number, and the slot it holds.
+    /// The same for a call that holds a slot.
     #[inline]
-    pub(crate) fn inside(mut self, deadline: Deadline, call: u64, attempt: u32, holding: Option<Holding>) -> Self {
-        self.deadline = self.deadline.tighten(deadline);
-        self.call = call;
-        self.attempt = attempt;
-        if let Some(holding) = holding {
-            let free = self.position(holding.bulkhead).or_else(|| self.holds.iter().position(|hold| hold.0 == 0));
-            if let Some(free) = free {
-                self.holds[free] = Hold::new(holding.bulkhead, call).lent(holding.lent);
-            }
-        }
-        self
+    pub(crate) fn enter_holding(self, holding: Option<Holding>) -> Scope {
+        HERE.with(|here| {
+            let around = here.deadline.get();
+            let outer = Self {
+                deadline: here.deadline.replace(around.tighten(self.deadline)),
+                call: here.call.replace(self.call),
+                attempt: here.attempt.replace(self.attempt),
+            };
+            let hold = holding.and_then(|holding| {
+                let at = here.place(holding.bulkhead)?;
+                Some((at, here.holds[at].replace(Hold::new(holding.bulkhead, self.call).lent(holding.lent))))
+            });
+            Scope { outer, hold }
+        })
     }
 
     /// Borrows the slot this chain holds of a bulkhead, if it holds one that is not lent already: from whom.
     #[inline]
     pub(crate) fn borrow(bulkhead: u32) -> Option<u64> {
-        let mut here = HERE.get();
-        let hold = &mut here.holds[here.position(bulkhead)?];
-        if hold.is_lent() {
-            return None;
-        }
-        let lender = hold.holder();
-        *hold = hold.lent(true);
-        HERE.set(here);
-        Some(lender)
+        HERE.with(|here| {
+            let hold = &here.holds[here.position(bulkhead)?];
+            if hold.get().is_lent() {
+                return None;
+            }
+            hold.set(hold.get().lent(true));
+            Some(hold.get().holder())
+        })
     }
 
     /// Repays a slot to the call that lent it. False when the lender is not around: the borrower was moved out of the
     /// lender's scope, and the two have to settle through the bulkhead.
     pub(crate) fn repay(bulkhead: u32, lender: u64) -> bool {
-        let mut here = HERE.get();
-        let Some(at) = here.position(bulkhead) else { return false };
-        let hold = &mut here.holds[at];
-        if hold.holder() != lender || !hold.is_lent() {
-            return false;
-        }
-        *hold = hold.lent(false);
-        HERE.set(here);
-        true
+        HERE.with(|here| {
+            let Some(at) = here.position(bulkhead) else { return false };
+            let hold = here.holds[at].get();
+            let is_theirs = hold.holder() == lender && hold.is_lent();
+            if is_theirs {
+                here.holds[at].set(hold.lent(false));
+            }
+            is_theirs
+        })
     }
 }
 
 /// The tag under which a call's loans are known.
+#[inline]
 pub(crate) fn holder_tag(call: u64) -> u64 {
     call & Hold::HOLDER_MASK
 }
@@ -200,36 +232,31 @@ pub(crate) fn holder_tag(call: u64) -> u64 {
 /// Restores the outer context when dropped.
 pub(crate) struct Scope {
     outer: Ambient,
+    /// Where the call's slot is listed, and what stood there before.
+    hold: Option<(usize, Hold)>,
 }
 
 impl Scope {
-    /// Ends the scope of a call that holds a slot: keeps the lent marks that the poll changed.
+    /// Ends the scope of a call that holds a slot: keeps the mark whether it is lent.
     #[inline]
-    pub(crate) fn leave(mut self, holding: &mut Holding) {
-        let after = HERE.get();
-        for (at, hold) in after.holds.iter().enumerate() {
-            if hold.0 == 0 {
-                continue;
-            }
-            if hold.bulkhead() == holding.bulkhead {
-                holding.lent = hold.is_lent();
-            } else if self.outer.holds[at].0 == hold.lent(self.outer.holds[at].is_lent()).0 {
-                self.outer.holds[at] = *hold;
-            }
+    pub(crate) fn leave(self, holding: &mut Holding) {
+        if let Some((at, _)) = self.hold {
+            holding.lent = HERE.with(|here| here.holds[at].get().is_lent());
         }
-    }
-
-    /// Ends the scope of a call that holds no slot.
-    #[inline]
-    pub(crate) fn leave_empty_handed(mut self) {
-        self.outer.holds = HERE.get().holds;
     }
 }
 
 impl Drop for Scope {
     #[inline]
     fn drop(&mut self) {
-        HERE.set(self.outer);
+        HERE.with(|here| {
+            here.deadline.set(self.outer.deadline);
+            here.call.set(self.outer.call);
+            here.attempt.set(self.outer.attempt);
+            if let Some((at, before)) = self.hold {
+                here.holds[at].set(before);
+            }
+        });
     }
 }
 
@@ -238,13 +265,15 @@ impl Drop for Scope {
 pub(crate) fn next_call() -> u64 {
     const BLOCK: u64 = 1 << 12;
     static BLOCKS: AtomicU64 = AtomicU64::new(0);
-    let (mut next, mut end) = IDS.get();
-    if next == end {
-        next = BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK + 1;
-        end = next + BLOCK;
-    }
-    IDS.set((next + 1, end));
-    next
+    HERE.with(|here| {
+        let (mut next, mut end) = here.ids.get();
+        if next == end {
+            next = BLOCKS.fetch_add(1, Ordering::Relaxed) * BLOCK + 1;
+            end = next + BLOCK;
+        }
+        here.ids.set((next + 1, end));
+        next
+    })
 }
 
 /// Identifies one call, the same over all its attempts, different from every other call of any process.
@@ -254,6 +283,7 @@ pub(crate) fn next_call() -> u64 {
 pub struct CallId(u128);
 
 impl CallId {
+    #[inline]
     pub(crate) fn of(call: u64) -> Self {
         // The process's half: the standard library's hasher is seeded from the system's randomness.
         static PROCESS: OnceLock<u64> = OnceLock::new();
@@ -288,7 +318,7 @@ impl fmt::Display for CallId {
 /// # }
 /// ```
 pub fn attempt() -> u32 {
-    Ambient::here().attempt
+    HERE.with(|here| here.attempt.get())
 }
 
 /// The call that is running, the same over all its attempts; `None` outside every guarded function.
@@ -310,7 +340,7 @@ pub fn attempt() -> u32 {
 /// # }
 /// ```
 pub fn call_id() -> Option<CallId> {
-    match Ambient::here().call {
+    match HERE.with(|here| here.call.get()) {
         0 => None,
         call => Some(CallId::of(call)),
     }
@@ -320,15 +350,14 @@ pub fn call_id() -> Option<CallId> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn it_is_one_cache_line() {
-        assert!(size_of::<Ambient>() <= 64);
+    fn in_call(call: u64, attempt: u32, holding: Option<Holding>) -> Scope {
+        Ambient { deadline: Deadline::NONE, call, attempt }.enter_holding(holding)
     }
 
     #[test]
     fn a_slot_is_lent_once_and_repaid() {
         let mut holding = Holding::of(7);
-        let scope = Ambient::here().inside(Deadline::NONE, 1, 0, Some(holding)).enter();
+        let scope = in_call(1, 0, Some(holding));
         let lender = Ambient::borrow(7).expect("held");
         assert_eq!(Ambient::borrow(7), None, "lent already");
         assert_eq!(Ambient::borrow(8), None, "not held");
@@ -342,16 +371,15 @@ mod tests {
     #[test]
     fn a_borrower_may_lend_on_and_the_outer_mark_stays() {
         let mut outer = Holding::of(7);
-        let outer_scope = Ambient::here().inside(Deadline::NONE, 1, 0, Some(outer)).enter();
+        let outer_scope = in_call(1, 0, Some(outer));
         let lender = Ambient::borrow(7).expect("held");
         let mut inner = Holding::of(7);
-        let inner_scope = Ambient::here().inside(Deadline::NONE, 2, 0, Some(inner)).enter();
-        let second = Ambient::borrow(7).expect("the borrower's to lend");
-        assert_eq!(second, 2);
+        let inner_scope = in_call(2, 0, Some(inner));
+        assert_eq!(Ambient::borrow(7), Some(2), "the borrower's to lend");
         inner_scope.leave(&mut inner);
         assert!(inner.is_lent());
         assert_eq!(Ambient::borrow(7), None, "the outer slot is still lent");
-        assert!(!Ambient::repay(7, second), "its lender is not in scope");
+        assert!(!Ambient::repay(7, 2), "its lender is not in scope");
         assert!(Ambient::repay(7, lender));
         outer_scope.leave(&mut outer);
         assert!(!outer.is_lent());
@@ -360,30 +388,41 @@ mod tests {
     #[test]
     fn a_loan_from_two_levels_up_is_kept_through_a_call_with_another_slot() {
         let mut outer = Holding::of(7);
-        let outer_scope = Ambient::here().inside(Deadline::NONE, 1, 0, Some(outer)).enter();
+        let outer_scope = in_call(1, 0, Some(outer));
         let mut middle = Holding::of(9);
-        let middle_scope = Ambient::here().inside(Deadline::NONE, 2, 0, Some(middle)).enter();
+        let middle_scope = in_call(2, 0, Some(middle));
         assert_eq!(Ambient::borrow(7), Some(1));
         middle_scope.leave(&mut middle);
+        assert!(!middle.is_lent());
         assert_eq!(Ambient::borrow(7), None);
         outer_scope.leave(&mut outer);
         assert!(outer.is_lent());
     }
 
     #[test]
+    fn a_fifth_bulkhead_is_not_tracked_and_harms_nothing() {
+        let scopes: Vec<_> = (1..=5).map(|n| in_call(u64::from(n), 0, Some(Holding::of(n)))).collect();
+        assert_eq!(Ambient::borrow(4), Some(4));
+        assert_eq!(Ambient::borrow(5), None);
+        scopes.into_iter().rev().for_each(drop);
+        assert_eq!((1..=5).filter_map(Ambient::borrow).count(), 0);
+    }
+
+    #[test]
     fn a_panicking_poll_leaves_the_context_as_it_was() {
         let caught = std::panic::catch_unwind(|| {
-            let _scope = Ambient::here().inside(Deadline::NONE, 5, 3, None).enter();
+            let _scope = in_call(5, 3, Some(Holding::of(7)));
             assert_eq!(attempt(), 3);
             panic!("the body's");
         });
         assert!(caught.is_err());
-        assert_eq!((attempt(), call_id()), (0, None));
+        assert_eq!((attempt(), call_id(), Ambient::borrow(7)), (0, None, None));
     }
 
     #[test]
     fn numbers_are_unique_over_threads() {
-        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..10_000).map(|_| next_call()).collect::<Vec<_>>())).collect();
+        let threads: Vec<_> =
+            (0..4).map(|_| std::thread::spawn(|| (0..10_000).map(|_| next_call()).collect::<Vec<_>>())).collect();
         let mut all: Vec<u64> = threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect();
         all.sort_unstable();
         all.dedup();

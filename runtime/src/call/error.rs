@@ -127,15 +127,18 @@ impl Error {
             _ => None,
         }
     }
+}
 
+impl Detail {
+    /// The fate of a call that ends with this.
     pub(crate) fn fate(&self) -> Fate {
-        match self.detail {
-            Detail::TimedOut { .. } | Detail::Cut { .. } => Fate::TimedOut,
-            Detail::Spent { .. } => Fate::Refused(Refusal::Deadline),
-            Detail::Doomed { .. } => Fate::Refused(Refusal::Doomed),
-            Detail::Full { .. } => Fate::Refused(Refusal::Full),
-            Detail::Waited { .. } => Fate::Refused(Refusal::Waited),
-            Detail::Open { .. } => Fate::Refused(Refusal::Open),
+        match self {
+            Self::TimedOut { .. } | Self::Cut { .. } => Fate::TimedOut,
+            Self::Spent { .. } => Fate::Refused(Refusal::Deadline),
+            Self::Doomed { .. } => Fate::Refused(Refusal::Doomed),
+            Self::Full { .. } => Fate::Refused(Refusal::Full),
+            Self::Waited { .. } => Fate::Refused(Refusal::Waited),
+            Self::Open { .. } => Fate::Refused(Refusal::Open),
         }
     }
 }

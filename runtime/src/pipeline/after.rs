@@ -12,7 +12,7 @@ use crate::base::clock::Moment;
 use crate::base::rng::roll;
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, StopReason};
-use crate::call::{Detail, Error, Fate, Verdict};
+use crate::call::{Detail, Fate, Verdict};
 use crate::strategies::breaker::Sign;
 use crate::strategies::retry::{self, Next, Seen, Trouble};
 use crate::strategies::timeout::Cause;
@@ -44,8 +44,9 @@ impl Call {
         self.pauses_after(Trouble::Answered(verdict))
     }
 
-    /// The limit was reached first and the body has been dropped. `None` when another attempt follows a pause.
-    pub(super) fn cut_off(mut self: Pin<&mut Self>) -> Option<Error> {
+    /// The limit was reached first and the body has been dropped. True when another attempt follows a pause.
+    #[cold]
+    pub(super) fn cut_off(mut self: Pin<&mut Self>) -> bool {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let now = Moment::now();
@@ -64,10 +65,8 @@ impl Call {
             (Cause::Timeout, Some(limit)) => (Trouble::TimedOut, Detail::TimedOut { limit }),
             _ => (Trouble::OutOfTime, Detail::Cut { ran }),
         };
-        if self.as_mut().pauses_after(trouble) {
-            return None;
-        }
-        Some(Error::new(Some(pipeline.identity), detail).with_source(self.project().last_error.take()))
+        *self.as_mut().project().refused = Some(detail);
+        self.pauses_after(trouble)
     }
 
     #[inline]

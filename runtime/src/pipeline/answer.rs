@@ -7,16 +7,16 @@ use std::pin::Pin;
 
 use super::call::Call;
 use super::end::{End, Refusable};
-use crate::call::{Failure, FallbackUse};
+use crate::call::{Detail, Error, Failure, FallbackUse};
 use crate::strategies::fallback::{Answers, Shape};
 
 /// Without a fallback: a refusal reaches the caller.
 #[inline]
-pub fn answer<R: Refusable>(call: Pin<&mut Call>, end: End<R>) -> R {
-    call.book(FallbackUse::None);
+pub fn answer<R: Refusable>(mut call: Pin<&mut Call>, end: End<R>) -> R {
+    call.as_mut().book(FallbackUse::None);
     match end {
         End::Answered(answer) => answer,
-        End::Refused(error) => R::refused(error),
+        End::Refused => R::refused(refusal(call)),
     }
 }
 
@@ -26,12 +26,18 @@ pub fn answer<R: Refusable>(call: Pin<&mut Call>, end: End<R>) -> R {
 ///
 /// If a call was refused all the same, which no declaration without refusing strategies allows.
 #[inline]
-pub fn answer_unrefused<R>(call: Pin<&mut Call>, end: End<R>) -> R {
-    call.book(FallbackUse::None);
+pub fn answer_unrefused<R>(mut call: Pin<&mut Call>, end: End<R>) -> R {
+    call.as_mut().book(FallbackUse::None);
     match end {
         End::Answered(answer) => answer,
-        End::Refused(error) => unreachable!("watertight refused a call that nothing can refuse: {error}"),
+        End::Refused => unreachable!("watertight refused a call that nothing can refuse: {}", refusal(call)),
     }
+}
+
+#[cold]
+fn refusal(call: Pin<&mut Call>) -> Error {
+    // A call without an answer always knows why; were that ever wrong, a spent deadline is the mildest thing to say.
+    call.take_refusal().unwrap_or_else(|| Error::new(None, Detail::Spent { in_queue: false }))
 }
 
 /// With a fallback: it answers for every failure.
@@ -48,7 +54,7 @@ where
             }
             Err(error) => Failure::Failed(error),
         },
-        End::Refused(error) => Failure::Refused(error),
+        End::Refused => Failure::Refused(refusal(call.as_mut())),
     };
     call.as_mut().ask_fallback();
     let whole = fallback.answer(failure).await;

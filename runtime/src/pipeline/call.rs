@@ -29,7 +29,7 @@ use crate::base::clock::Moment;
 use crate::call::context::{Ambient, Deadline, Scope, next_call};
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, WaitFate};
-use crate::call::{BoxError, FallbackUse, Fate};
+use crate::call::{BoxError, Detail, Error, FallbackUse, Fate};
 use crate::strategies::breaker::{Admission, Sign};
 use crate::strategies::bulkhead::{Held, Waiting};
 use crate::strategies::retry::Ticket;
@@ -66,6 +66,8 @@ pin_project! {
         pub(super) held: Option<Held>,
         pub(super) ticket: Option<Ticket>,
         pub(super) last_error: Option<BoxError>,
+        // Why we refused it or cut it short, if we did.
+        pub(super) refused: Option<Detail>,
         // How it ended, once that is known; booked when the caller's answer is ready.
         pub(super) fate: Fate,
         polling: bool,
@@ -84,18 +86,35 @@ pin_project! {
     }
 }
 
-impl Call {
+/// What is settled when a call begins.
+pub(crate) struct Start {
+    pipeline: &'static Pipeline,
+    id: u64,
+    deadline: Deadline,
+    now: Option<Moment>,
+}
+
+impl Start {
+    #[inline]
     pub(crate) fn of(pipeline: &'static Pipeline) -> Self {
-        let mut deadline = Ambient::here().deadline;
+        let mut deadline = Ambient::deadline();
         let mut now = None;
         if let Some(nanos) = pipeline.deadline {
             deadline = deadline.tighten(Deadline::starting(*now.insert(Moment::now()), nanos));
         }
         pipeline.tally.here().started();
         note(Event::CallBegun);
+        Self { pipeline, id: next_call(), deadline, now }
+    }
+}
+
+impl Call {
+    // Inlined, so that the fields are written where the caller pins them instead of being moved there.
+    #[inline(always)]
+    pub(crate) fn from_start(Start { pipeline, id, deadline, now }: Start) -> Self {
         Self {
             pipeline,
-            id: next_call(),
+            id,
             attempt: 0,
             stage: Stage::Fresh,
             deadline,
@@ -109,6 +128,7 @@ impl Call {
             held: None,
             ticket: None,
             last_error: None,
+            refused: None,
             fate: Fate::Cancelled,
             polling: false,
             booked: false,
@@ -128,7 +148,7 @@ impl Call {
         let this = self.project();
         *this.polling = true;
         let holding = this.held.as_ref().map(|held| held.holding);
-        Ambient::here().inside(*this.deadline, *this.id, *this.attempt, holding).enter()
+        Ambient { deadline: *this.deadline, call: *this.id, attempt: *this.attempt }.enter_holding(holding)
     }
 
     /// Ends what [`Call::enter`] began. Not reached when the body panics, which is how a panic is known for one.
@@ -138,7 +158,7 @@ impl Call {
         *this.polling = false;
         match this.held {
             Some(held) => scope.leave(&mut held.holding),
-            None => scope.leave_empty_handed(),
+            None => drop(scope),
         }
     }
 
@@ -163,7 +183,15 @@ impl Call {
         }
     }
 
+    /// The error of a call that we refused or cut short, with the body's last real error as its source.
+    pub(super) fn take_refusal(self: Pin<&mut Self>) -> Option<Error> {
+        let this = self.project();
+        let detail = this.refused.take()?;
+        Some(Error::new(Some(this.pipeline.identity), detail).with_source(this.last_error.take()))
+    }
+
     /// The call's one entry in the books.
+    #[inline]
     pub(super) fn book(self: Pin<&mut Self>, fallback: FallbackUse) {
         let this = self.project();
         *this.booked = true;

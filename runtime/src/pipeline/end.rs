@@ -7,8 +7,8 @@ use crate::call::Error;
 pub enum End<R> {
     /// What the body returned last.
     Answered(R),
-    /// Refused or cut short.
-    Refused(Error),
+    /// Refused or cut short; the call knows why.
+    Refused,
 }
 
 /// What follows an attempt.

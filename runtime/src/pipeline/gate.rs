@@ -15,15 +15,16 @@ use crate::base::clock::Moment;
 use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
-use crate::call::{Detail, Error};
+use crate::call::Detail;
 use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
 use crate::strategies::retry::Trouble;
 use crate::strategies::{deadline, timeout};
 
 /// What to do before the body is polled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gate {
     Run,
-    Refused(Error),
+    Refused,
     Again,
 }
 
@@ -45,9 +46,9 @@ impl Call {
                 Stage::Over | Stage::Answering => return Poll::Pending,
             };
             if let Err(refused) = passed
-                && let Some(error) = self.as_mut().refuse(refused)
+                && !self.as_mut().pauses_when_refused(refused)
             {
-                return Poll::Ready(Gate::Refused(error));
+                return Poll::Ready(Gate::Refused);
             }
         }
     }
@@ -171,23 +172,21 @@ impl Call {
         }
     }
 
-    /// We refused the attempt: neutral for the breaker, and seldom worth another. `None` when another follows a pause.
-    fn refuse(mut self: Pin<&mut Self>, refused: Detail) -> Option<Error> {
+    /// We refused the attempt: neutral for the breaker, and seldom worth another. True when another follows a pause.
+    #[cold]
+    fn pauses_when_refused(mut self: Pin<&mut Self>, refused: Detail) -> bool {
         let this = self.as_mut().project();
         *this.held = None;
         *this.admission = None;
-        let error = Error::new(Some(this.pipeline.identity), refused);
-        *this.fate = error.fate();
+        *this.fate = refused.fate();
+        *this.refused = Some(refused);
         let trouble = match refused {
             Detail::Full { .. } => Trouble::Full,
             Detail::Waited { .. } => Trouble::Waited,
             Detail::Open { .. } => Trouble::Open,
             _ => Trouble::OutOfTime,
         };
-        if self.as_mut().pauses_after(trouble) {
-            return None;
-        }
-        Some(error.with_source(self.project().last_error.take()))
+        self.pauses_after(trouble)
     }
 
     /// A pause is over: the next attempt asks for everything anew.
@@ -195,6 +194,7 @@ impl Call {
         let this = self.project();
         *this.attempt += 1;
         *this.stage = Stage::Fresh;
+        *this.refused = None;
         if let Some(ticket) = this.ticket.take() {
             ticket.spend();
         }

@@ -35,6 +35,7 @@ mod run;
 
 pub use answer::{answer, answer_unrefused, fall_back};
 pub use call::Call;
+pub(crate) use call::Start;
 pub use end::{End, Refusable, Step};
 pub use run::{Attempt, Once, attempt, once};
 

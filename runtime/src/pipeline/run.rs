@@ -103,7 +103,7 @@ impl<F: Future, J: Fn(&F::Output) -> Verdict> Future for Once<'_, F, J> {
         let Self { frame, judge } = self.get_mut();
         match ready!(frame.call.as_mut().poll_gate(cx)) {
             Gate::Run => {}
-            Gate::Refused(error) => return Poll::Ready(End::Refused(error)),
+            Gate::Refused => return Poll::Ready(End::Refused),
             // Without retries no pause begins; if one did, the body is gone and nothing more would come.
             Gate::Again => return Poll::Pending,
         }
@@ -112,7 +112,10 @@ impl<F: Future, J: Fn(&F::Output) -> Verdict> Future for Once<'_, F, J> {
                 frame.call.as_mut().returned(judge(&answer));
                 Poll::Ready(End::Answered(answer))
             }
-            Polled::CutOff => frame.call.as_mut().cut_off().map_or(Poll::Pending, |error| Poll::Ready(End::Refused(error))),
+            Polled::CutOff => {
+                frame.call.as_mut().cut_off();
+                Poll::Ready(End::Refused)
+            }
         }
     }
 }
@@ -141,7 +144,7 @@ where
         loop {
             match ready!(frame.call.as_mut().poll_gate(cx)) {
                 Gate::Run => {}
-                Gate::Refused(error) => return Poll::Ready(Step::End(End::Refused(error))),
+                Gate::Refused => return Poll::Ready(Step::End(End::Refused)),
                 Gate::Again => return Poll::Ready(Step::Again),
             }
             match ready!(frame.poll_body(cx)) {
@@ -152,8 +155,8 @@ where
                     frame.call.as_mut().keep_error(keep(answer));
                 }
                 Polled::CutOff => {
-                    if let Some(error) = frame.call.as_mut().cut_off() {
-                        return Poll::Ready(Step::End(End::Refused(error)));
+                    if !frame.call.as_mut().cut_off() {
+                        return Poll::Ready(Step::End(End::Refused));
                     }
                 }
             }

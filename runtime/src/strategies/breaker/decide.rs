@@ -27,18 +27,22 @@ impl Mark {
         Self((u64::from(generation) << 32) | (u64::from(watch) << 2) | state as u64)
     }
 
+    #[inline]
     pub(crate) fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
 
+    #[inline]
     pub(crate) fn to_raw(self) -> u64 {
         self.0
     }
 
+    #[inline]
     pub(crate) fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
 
+    #[inline]
     pub(crate) fn state(self) -> State {
         match self.0 & 3 {
             0 => State::Closed,
@@ -48,6 +52,7 @@ impl Mark {
         }
     }
 
+    #[inline]
     pub(crate) fn watches_successes(self) -> bool {
         self.0 & 4 != 0
     }
@@ -61,24 +66,29 @@ impl Tagged {
     const COUNT_BITS: u32 = 40;
     const COUNT_MASK: u64 = (1 << Self::COUNT_BITS) - 1;
 
+    #[inline]
     pub(crate) fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
 
+    #[inline]
     pub(crate) fn to_raw(self) -> u64 {
         self.0
     }
 
     /// Twenty-four bits of the generation tell sixteen million states apart.
+    #[inline]
     fn tag(generation: u32) -> u64 {
         u64::from(generation) << Self::COUNT_BITS
     }
 
+    #[inline]
     pub(crate) fn count_in(self, generation: u32) -> u64 {
         if self.0 & !Self::COUNT_MASK == Self::tag(generation) { self.0 & Self::COUNT_MASK } else { 0 }
     }
 
     /// A success of `generation`: starts afresh over the count of an earlier one, leaves that of a later one alone.
+    #[inline]
     pub(crate) fn one_more(self, generation: u32) -> Self {
         const HALF: u64 = 1 << 63;
         let is_later = (Self::tag(generation).wrapping_sub(self.0 & !Self::COUNT_MASK)) >= HALF;
@@ -145,6 +155,7 @@ impl Machine {
         }
     }
 
+    #[inline]
     pub(crate) fn generation(&self) -> u32 {
         self.generation
     }
@@ -154,6 +165,7 @@ impl Machine {
         self.transitions
     }
 
+    #[inline]
     pub(crate) fn state(&self) -> State {
         match self.phase {
             Phase::Closed { .. } => State::Closed,

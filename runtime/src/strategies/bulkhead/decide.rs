@@ -41,32 +41,39 @@ impl Word {
         Self(u64::from(slots) << SLOTS_AT)
     }
 
+    #[inline]
     pub(crate) fn from_raw(raw: u64) -> Self {
         Self(raw)
     }
 
+    #[inline]
     pub(crate) fn to_raw(self) -> u64 {
         self.0
     }
 
+    #[inline]
     pub(crate) fn running(self) -> u32 {
         (self.0 & MASK) as u32
     }
 
+    #[inline]
     pub(crate) fn queued(self) -> u32 {
         ((self.0 >> BITS) & MASK) as u32
     }
 
+    #[inline]
     pub(crate) fn slots(self) -> u32 {
         ((self.0 >> SLOTS_AT) & MASK) as u32
     }
 
     /// One more runs, if nobody waits and a slot is free.
+    #[inline]
     pub(crate) fn admit(self) -> Option<Self> {
         (self.queued() == 0 && self.running() < self.slots()).then_some(Self(self.0 + RUNNING))
     }
 
     /// One more runs, else waits, else nothing.
+    #[inline]
     pub(crate) fn enqueue(self, bound: u32) -> Admission {
         match self.admit() {
             Some(word) => Admission::Slot(word),
@@ -76,6 +83,7 @@ impl Word {
     }
 
     /// A slot comes back. After a cut in slots it stays with nobody until no more run than may.
+    #[inline]
     pub(crate) fn release(self) -> Release {
         if self.queued() > 0 && self.running() <= self.slots() {
             Release::HandOver(Self(self.0 - QUEUED))

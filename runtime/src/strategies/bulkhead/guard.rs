@@ -13,6 +13,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    #[inline]
     pub(super) fn of(bulkhead: &'static Bulkhead) -> Self {
         Self { bulkhead }
     }
@@ -34,6 +35,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
+    #[inline]
     pub(super) fn of(bulkhead: &'static Bulkhead, ticket: Ticket) -> Self {
         Self { bulkhead, ticket, over: false }
     }
@@ -89,6 +91,7 @@ impl Held {
         Some(Self { bulkhead, call, lender: Some(lender), holding: Holding::of(bulkhead.id()) })
     }
 
+    #[inline]
     pub(crate) fn is_borrowed(&self) -> bool {
         self.lender.is_some()
     }

@@ -111,6 +111,7 @@ impl Bulkhead {
         }
     }
 
+    #[inline]
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
@@ -119,10 +120,12 @@ impl Bulkhead {
         self.name
     }
 
+    #[inline]
     fn word(&self) -> Word {
         Word::from_raw(self.front.word.load(Ordering::Acquire))
     }
 
+    #[inline]
     fn swap(&self, seen: Word, wanted: Word) -> Result<(), Word> {
         self.front
             .word
@@ -197,6 +200,7 @@ impl Bulkhead {
         }
     }
 
+    #[inline]
     fn note_running(&self, word: Word) {
         // Read first: the mark moves a few times in a process's life, and a read of a line we own is free.
         if word.running() > self.front.peak_running.load(Ordering::Relaxed) {

@@ -31,7 +31,7 @@ use crate::call::{Detail, Error};
 /// # }
 /// ```
 pub fn remaining() -> Option<Duration> {
-    let deadline = Ambient::here().deadline;
+    let deadline = Ambient::deadline();
     deadline.is_set().then(|| Duration::from_nanos(deadline.at.since(Moment::now())))
 }
 
@@ -118,18 +118,18 @@ impl<F: Future> Future for Within<F> {
                 return Poll::Ready(Err(Error::new(None, Detail::Spent { in_queue: false })));
             }
         }
-        let scope = around.under(*this.deadline).enter();
+        let scope = Ambient { deadline: *this.deadline, ..around }.enter();
         let polled = this.body.as_mut().as_pin_mut().map_or(Poll::Pending, |body| body.poll(cx));
         if let Poll::Ready(output) = polled {
             this.body.set(None);
-            scope.leave_empty_handed();
+            drop(scope);
             return Poll::Ready(Ok(output));
         }
         let is_up = poll_timer(this.timer, this.deadline.at, cx);
         if is_up {
             this.body.set(None);
         }
-        scope.leave_empty_handed();
+        drop(scope);
         if is_up {
             let ran = Moment::now().since(*this.started);
             return Poll::Ready(Err(Error::new(None, Detail::Cut { ran })));
@@ -156,9 +156,9 @@ pin_project! {
 }
 
 impl<F> Carried<F> {
-    /// Takes over everything around but the slots, which stay with the task that holds them.
+    /// Takes over everything around but the slots, which stay with the calls that hold them.
     pub(crate) fn from_here(body: F) -> Self {
-        Self { body, context: Ambient::here().without_holds() }
+        Self { body, context: Ambient::here() }
     }
 }
 

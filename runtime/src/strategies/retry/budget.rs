@@ -29,15 +29,18 @@ impl Tagged {
     const COUNT_BITS: u32 = 28;
     const COUNT_MASK: u64 = (1 << Self::COUNT_BITS) - 1;
 
+    #[inline]
     fn tag(second: i64) -> u64 {
         // The origin may lie in the future of a paused clock, so the second may be negative: the low bits tell.
         second.cast_unsigned() << Self::COUNT_BITS
     }
 
+    #[inline]
     fn count_in(self, second: i64) -> u64 {
         if self.0 & !Self::COUNT_MASK == Self::tag(second) { self.0 & Self::COUNT_MASK } else { 0 }
     }
 
+    #[inline]
     fn one_more(self, second: i64) -> Self {
         Self(Self::tag(second) | (self.count_in(second) + 1).min(Self::COUNT_MASK))
     }
@@ -45,6 +48,7 @@ impl Tagged {
 
 type Ring = [AtomicU64; PLACES];
 
+#[inline]
 fn place(second: i64) -> usize {
     second.rem_euclid(PLACES as i64) as usize
 }
