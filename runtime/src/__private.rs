@@ -7,10 +7,10 @@
 //! the fewest references, so the most special one comes first, and the choice is made by the type an expression has and
 //! not by how somebody spelt it (an alias of `Result` is a `Result`).
 
+pub use crate::call::Verdict;
 pub use crate::catalogue::Entry;
 #[cfg(feature = "catalogue")]
 pub use crate::catalogue::LINKED;
-pub use crate::call::Verdict;
 pub use crate::declaration::Declaration;
 pub use crate::pipeline::{
     Attempt, Call, End, Once, Refusable, Step, answer, answer_unrefused, attempt, fall_back, once,
@@ -37,6 +37,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 
 use crate::call::{BoxError, Classify, Failure};
+pub use crate::strategies::fallback;
 use crate::strategies::fallback::{Fallible, Plain, Shape};
 
 /// Adds a site to the linker's list.
@@ -247,4 +248,3 @@ impl<T: Clone> Given<T> {
         }
     }
 }
-

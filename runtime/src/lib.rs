@@ -14,14 +14,16 @@ mod registry;
 mod site;
 mod spawn;
 mod strategies;
+#[cfg(feature = "testing")]
+pub mod testing;
 
-pub use watertight_macros::resilient;
 pub use base::histogram::Bands;
 pub use call::context::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
 pub use call::{CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, Identity, Refusal};
 pub use metrics::{Snapshot, snapshot};
 pub use spawn::spawn;
+pub use watertight_macros::resilient;
 
 /// Deadlines that travel down the tree of calls.
 pub mod deadline {

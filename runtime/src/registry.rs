@@ -53,7 +53,10 @@ pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
 }
 
 fn declared_limits(name: &'static str) -> impl Iterator<Item = Limits> {
-    declarations().filter_map(|declared| declared.bulkhead).filter(move |config| config.name == name).filter_map(|config| config.limits)
+    declarations()
+        .filter_map(|declared| declared.bulkhead)
+        .filter(move |config| config.name == name)
+        .filter_map(|config| config.limits)
 }
 
 /// The breaker a declaration names; a site's own is known by the site's name.
@@ -146,6 +149,8 @@ pub fn reset(name: &str) -> usize {
 
 fn each_breaker(name: &str, act: fn(&Breaker)) -> usize {
     let named: Vec<_> = breakers().into_iter().filter(|breaker| breaker.name() == name).collect();
-    named.iter().for_each(|breaker| act(breaker));
+    for breaker in &named {
+        act(breaker);
+    }
     named.len()
 }

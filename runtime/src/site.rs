@@ -41,6 +41,7 @@ impl Site {
 
 impl Call {
     /// Begins a call of a site.
+    #[allow(clippy::inline_always)] // see `Call::from_start`
     #[inline(always)]
     pub fn begin(site: &'static Site) -> Self {
         Self::from_start(site.start())

@@ -32,6 +32,7 @@ pub(crate) fn index(nanos: u64) -> usize {
     if power >= HIGH_BITS {
         return BUCKETS - 1;
     }
+    #[allow(clippy::cast_possible_truncation)] // masked to four bits
     let sub = (nanos >> (power - SUB_BITS)) as usize & (SUBS - 1);
     1 + (power - LOW_BITS) as usize * SUBS + sub
 }
@@ -61,7 +62,7 @@ pub(crate) struct Histogram {
 impl Histogram {
     /// Boxed without ever standing on the stack of a caller that asked for one in a deep call.
     pub(crate) fn boxed() -> Box<Self> {
-        Box::new(Self { counts: [Count::ZERO; BUCKETS], sum: Count::ZERO })
+        Box::new(Self { counts: [const { Count::new() }; BUCKETS], sum: Count::new() })
     }
 
     #[inline]

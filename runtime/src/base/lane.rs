@@ -22,8 +22,9 @@ pub(crate) const LANES: usize = 32;
 /// How many cells a counter needs: one per lane and the shared one.
 pub(crate) const CELLS: usize = LANES + 1;
 
-const SHARED: u8 = LANES as u8;
+const SHARED: u8 = 32;
 const UNKNOWN: u8 = u8::MAX;
+const _: () = assert!(SHARED as usize == LANES);
 
 /// A bit per lane; set while a living thread owns it.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
@@ -85,7 +86,7 @@ impl Owned {
             }
             // Acquire: what the last owner added must be what we add to.
             match TAKEN.compare_exchange_weak(taken, taken | (1 << lane), Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Self(lane as u8),
+                Ok(_) => return Self(u8::try_from(lane).unwrap_or(SHARED)),
                 Err(now) => taken = now,
             }
         }
@@ -106,7 +107,9 @@ impl Drop for Owned {
 pub(crate) struct Count(Cell64);
 
 impl Count {
-    pub(crate) const ZERO: Self = Self(Cell64::new(0));
+    pub(crate) const fn new() -> Self {
+        Self(Cell64::new(0))
+    }
 
     /// Adds; `lane` must be the lane whose cell this is.
     #[inline]
@@ -169,7 +172,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_when_lanes_change_hands() {
-        static CELLS_OF_ONE: [Count; CELLS] = [Count::ZERO; CELLS];
+        static CELLS_OF_ONE: [Count; CELLS] = [const { Count::new() }; CELLS];
         for _ in 0..50 {
             let threads: Vec<_> = (0..4)
                 .map(|_| {

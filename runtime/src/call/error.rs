@@ -180,7 +180,10 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Error");
-        debug.field("kind", &self.kind()).field("site", &self.site.map(ToString::to_string)).field("facts", &self.detail);
+        debug
+            .field("kind", &self.kind())
+            .field("site", &self.site.map(ToString::to_string))
+            .field("facts", &self.detail);
         if let Some(source) = &self.source {
             debug.field("source", source);
         }

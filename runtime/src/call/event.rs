@@ -56,14 +56,8 @@ pub(crate) fn note(event: Event) {
     let _ = event;
 }
 
-/// Begins recording on this thread.
+/// Puts a list in place to be noted in, or takes it away, and returns the one that was there.
 #[cfg(feature = "testing")]
-pub(crate) fn start_recording() {
-    TRACE.set(Some(Vec::new()));
-}
-
-/// Ends recording and returns what was noted since it began.
-#[cfg(feature = "testing")]
-pub(crate) fn stop_recording() -> Vec<Event> {
-    TRACE.take().unwrap_or_default()
+pub(crate) fn swap_trace(trace: Option<Vec<Event>>) -> Option<Vec<Event>> {
+    TRACE.replace(trace)
 }

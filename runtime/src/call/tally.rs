@@ -115,8 +115,6 @@ impl WaitFate {
     }
 }
 
-const NO_COUNT: Count = Count::ZERO;
-
 /// One thread's cells of one site.
 struct Figures {
     started: Count,
@@ -139,18 +137,18 @@ struct Figures {
 impl Figures {
     fn boxed() -> Box<Self> {
         Box::new(Self {
-            started: NO_COUNT,
-            fates: [const { [NO_COUNT; FallbackUse::ALL.len()] }; FATES],
-            attempts: [NO_COUNT; AttemptFate::ALL.len()],
-            retries: NO_COUNT,
-            stops: [NO_COUNT; StopReason::ALL.len()],
-            at_once: NO_COUNT,
-            queued: NO_COUNT,
-            dequeued: NO_COUNT,
-            lent: NO_COUNT,
-            overruns: NO_COUNT,
-            doomed_probes: NO_COUNT,
-            deadline_tenths: [NO_COUNT; 10],
+            started: Count::new(),
+            fates: [const { [const { Count::new() }; FallbackUse::ALL.len()] }; FATES],
+            attempts: [const { Count::new() }; AttemptFate::ALL.len()],
+            retries: Count::new(),
+            stops: [const { Count::new() }; StopReason::ALL.len()],
+            at_once: Count::new(),
+            queued: Count::new(),
+            dequeued: Count::new(),
+            lent: Count::new(),
+            overruns: Count::new(),
+            doomed_probes: Count::new(),
+            deadline_tenths: [const { Count::new() }; 10],
             latency: Histogram::boxed(),
             cut_off: OnceLock::new(),
             waits: [const { OnceLock::new() }; WaitFate::ALL.len()],

@@ -272,7 +272,7 @@ pub struct BreakerFigures {
     /// The state it is in. An open breaker becomes half-open with the first caller after its cooldown.
     pub state: BreakerState,
     /// Failures in the window, while closed.
-    pub failures: u32,
+    pub failures: usize,
     /// Results in the window, while closed.
     pub calls: u64,
     /// How often it has opened.

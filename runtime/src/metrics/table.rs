@@ -11,8 +11,19 @@ use super::snapshot::{BreakerFigures, BulkheadFigures, SiteFigures, Snapshot};
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heads = [
-            "function", "calls", "ok", "error", "timed out", "refused", "cancelled", "panicked", "fallback", "retries",
-            "in flight", "p50", "p99",
+            "function",
+            "calls",
+            "ok",
+            "error",
+            "timed out",
+            "refused",
+            "cancelled",
+            "panicked",
+            "fallback",
+            "retries",
+            "in flight",
+            "p50",
+            "p99",
         ];
         write_table(f, &heads, self.sites.iter().map(site_row).collect())?;
         if !self.bulkheads.is_empty() {
@@ -32,8 +43,16 @@ impl fmt::Display for Snapshot {
 fn site_row(site: &SiteFigures) -> Vec<String> {
     let mut row = vec![site.name.to_owned()];
     let figures = [
-        site.calls, site.ok, site.error, site.timed_out, site.refused, site.cancelled, site.panicked, site.fallback_used,
-        site.retries, site.in_flight,
+        site.calls,
+        site.ok,
+        site.error,
+        site.timed_out,
+        site.refused,
+        site.cancelled,
+        site.panicked,
+        site.fallback_used,
+        site.retries,
+        site.in_flight,
     ];
     row.extend(figures.iter().map(ToString::to_string));
     row.extend([50.0, 99.0].map(|percent| site.latency.percentile(percent).map_or_else(|| "-".to_owned(), short)));
@@ -90,7 +109,11 @@ fn write_table(f: &mut fmt::Formatter<'_>, heads: &[&str], rows: Vec<Vec<String>
             .iter()
             .zip(&widths)
             .enumerate()
-            .map(|(column, (cell, &width))| if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") })
+            .map(
+                |(column, (cell, &width))| {
+                    if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                },
+            )
             .collect();
         writeln!(f, "{}", line.join("  ").trim_end())?;
     }
@@ -103,7 +126,13 @@ mod tests {
 
     #[test]
     fn lengths_are_short() {
-        let cases = [(500, "<1µs"), (1_500, "1.50µs"), (45_600_000, "45.6ms"), (300_000_000, "300ms"), (2_000_000_000, "2.00s")];
+        let cases = [
+            (500, "<1µs"),
+            (1_500, "1.50µs"),
+            (45_600_000, "45.6ms"),
+            (300_000_000, "300ms"),
+            (2_000_000_000, "2.00s"),
+        ];
         for (nanos, text) in cases {
             assert_eq!(short(Duration::from_nanos(nanos)), text);
         }

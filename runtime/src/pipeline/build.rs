@@ -7,15 +7,16 @@ use crate::catalogue::Entry;
 use crate::registry;
 use crate::strategies::bulkhead::DEFAULT_WAIT;
 use crate::strategies::retry::Budget;
+use crate::strategies::{deadline, timeout};
 
 impl Pipeline {
     pub(crate) fn build(entry: Entry) -> Self {
         let declared = entry.declaration;
-        let timeout = declared.timeout.map(|config| config.nanos());
+        let timeout = declared.timeout.map(timeout::Config::nanos);
         Self {
             identity: &declared.identity,
             tally: entry.tally,
-            deadline: declared.deadline.map(|config| config.nanos()),
+            deadline: declared.deadline.map(deadline::Config::nanos),
             retry: declared.retry.map(|config| Retries {
                 config,
                 budget: config.budget.map(|allowance| &*Box::leak(Box::new(Budget::new(allowance)))),

@@ -12,10 +12,10 @@ use std::task::{Context, Poll, ready};
 use super::Pipeline;
 use super::call::{Call, Stage};
 use crate::base::clock::Moment;
+use crate::call::Detail;
 use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
-use crate::call::Detail;
 use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
 use crate::strategies::retry::Trouble;
 use crate::strategies::{deadline, timeout};
@@ -163,11 +163,9 @@ impl Call {
         let waited = now.since(*this.queued_at);
         this.pipeline.tally.here().left_queue(WaitFate::Expired, waited);
         match &this.pipeline.bulkhead {
-            Some(compartment) if now < this.deadline.at => Detail::Waited {
-                name: compartment.bulkhead.name(),
-                slots: compartment.bulkhead.limits().slots,
-                waited,
-            },
+            Some(compartment) if now < this.deadline.at => {
+                Detail::Waited { name: compartment.bulkhead.name(), slots: compartment.bulkhead.limits().slots, waited }
+            }
             _ => Detail::Spent { in_queue: true },
         }
     }

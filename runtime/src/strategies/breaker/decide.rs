@@ -117,9 +117,19 @@ struct Probe {
 enum Phase {
     /// `failures` holds the places of the failures among the results of this generation, ascending. `watch` is set
     /// while a success may be the result that makes the rate countable.
-    Closed { failures: VecDeque<u64>, failed: u64, watch: bool },
-    Open { until: Moment },
-    HalfOpen { out: Vec<Probe>, succeeded: u32, next: u32 },
+    Closed {
+        failures: VecDeque<u64>,
+        failed: u64,
+        watch: bool,
+    },
+    Open {
+        until: Moment,
+    },
+    HalfOpen {
+        out: Vec<Probe>,
+        succeeded: u32,
+        next: u32,
+    },
     Isolated,
 }
 
@@ -285,10 +295,10 @@ impl Machine {
     }
 
     /// The failures among the last results.
-    pub(crate) fn failures_in_window(&self, successes: u64) -> u32 {
+    pub(crate) fn failures_in_window(&self, successes: u64) -> usize {
         let Phase::Closed { failures, failed, .. } = &self.phase else { return 0 };
         let before_window = (successes + failed).saturating_sub(u64::from(self.rules.window));
-        failures.iter().filter(|&&place| place > before_window).count() as u32
+        failures.iter().filter(|&&place| place > before_window).count()
     }
 
     /// How many results the window holds.

@@ -50,8 +50,8 @@ use crate::call::Detail;
 
 pub use config::Config;
 pub(crate) use config::Rules;
-use decide::{Decision, Machine, Mark};
 pub(crate) use decide::State;
+use decide::{Decision, Machine, Mark};
 pub(crate) use guard::Admission;
 
 /// How an admitted attempt came out, as far as a breaker cares.
@@ -82,7 +82,7 @@ pub(crate) struct Breaker {
 pub(crate) struct Standing {
     pub(crate) state: State,
     pub(crate) transitions: [u64; 3],
-    pub(crate) failures: u32,
+    pub(crate) failures: usize,
     pub(crate) calls: u64,
 }
 
@@ -226,4 +226,3 @@ impl Breaker {
         }
     }
 }
-

@@ -56,9 +56,6 @@ use decide::{Admission, Release, Word};
 pub(crate) use guard::{Held, Slot, Waiting};
 use queue::{Line, Settled, Ticket};
 
-/// The largest number of slots and of waiters: what fits its share of the word, with room to add one.
-pub const MAX: u32 = 1_000_000;
-
 /// The parts every entry and exit touches, on lines of their own.
 #[derive(Debug)]
 struct Front {
@@ -191,13 +188,7 @@ impl Bulkhead {
     }
 
     fn describe_full(&self, seen: Word, queue: u32) -> Detail {
-        Detail::Full {
-            name: self.name,
-            slots: seen.slots(),
-            running: seen.running(),
-            queue,
-            queued: seen.queued(),
-        }
+        Detail::Full { name: self.name, slots: seen.slots(), running: seen.running(), queue, queued: seen.queued() }
     }
 
     #[inline]

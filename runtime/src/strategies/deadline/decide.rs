@@ -22,7 +22,13 @@ pub(crate) enum Start {
 
 /// `floor` is the estimate in nanoseconds (0: unknown), `doomed` how many have been found doomed before.
 #[inline]
-pub(crate) fn decide(now: Moment, deadline: Deadline, in_queue: bool, floor: u64, doomed: impl FnOnce() -> u64) -> Start {
+pub(crate) fn decide(
+    now: Moment,
+    deadline: Deadline,
+    in_queue: bool,
+    floor: u64,
+    doomed: impl FnOnce() -> u64,
+) -> Start {
     let remaining = deadline.at.since(now);
     if remaining == 0 {
         return Start::Refuse(Detail::Spent { in_queue });
@@ -53,7 +59,10 @@ mod tests {
 
     #[test]
     fn less_than_the_floor_is_doomed_but_for_one_in_fifty() {
-        assert_eq!(decide(NOW, with_left(99), false, 100, || 0), Start::Refuse(Detail::Doomed { remaining: 99, floor: 100 }));
+        assert_eq!(
+            decide(NOW, with_left(99), false, 100, || 0),
+            Start::Refuse(Detail::Doomed { remaining: 99, floor: 100 })
+        );
         assert_eq!(decide(NOW, with_left(100), false, 100, || 0), Start::Go);
         let probes = (0..500).filter(|&n| decide(NOW, with_left(99), false, 100, || n) == Start::Probe).count();
         assert_eq!(probes, 10);

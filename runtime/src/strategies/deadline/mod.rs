@@ -26,5 +26,5 @@ mod scope;
 
 pub use config::Config;
 pub(crate) use decide::{FLOOR_PERCENTILE, FLOOR_SAMPLES, Start, decide};
-pub use scope::{Within, clamp, remaining, within};
 pub(crate) use scope::Carried;
+pub use scope::{Within, clamp, remaining, within};

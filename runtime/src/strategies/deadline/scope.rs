@@ -95,13 +95,7 @@ pin_project! {
 /// # }
 /// ```
 pub fn within<F: Future>(length: Duration, body: F) -> Within<F> {
-    Within {
-        body: Some(body),
-        timer: None,
-        length: nanos(length),
-        deadline: Deadline::NONE,
-        started: Moment::NEVER,
-    }
+    Within { body: Some(body), timer: None, length: nanos(length), deadline: Deadline::NONE, started: Moment::NEVER }
 }
 
 impl<F: Future> Future for Within<F> {

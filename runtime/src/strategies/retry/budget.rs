@@ -20,6 +20,7 @@ use super::config::Allowance;
 const WINDOW: i64 = 10;
 /// Places in a ring: more than the window has seconds, so that a place being reused is never one still counted.
 const PLACES: usize = 16;
+const PLACES_AS_SECONDS: i64 = 16;
 
 /// The seconds since the origin and a count, in one cell.
 #[derive(Clone, Copy)]
@@ -31,8 +32,8 @@ impl Tagged {
 
     #[inline]
     fn tag(second: i64) -> u64 {
-        // The origin may lie in the future of a paused clock, so the second may be negative: the low bits tell.
-        second.cast_unsigned() << Self::COUNT_BITS
+        // A paused clock may stand before the origin, so a second may be negative: its low bits tell it from others.
+        u64::from_ne_bytes(second.to_ne_bytes()) << Self::COUNT_BITS
     }
 
     #[inline]
@@ -50,7 +51,7 @@ type Ring = [AtomicU64; PLACES];
 
 #[inline]
 fn place(second: i64) -> usize {
-    second.rem_euclid(PLACES as i64) as usize
+    usize::try_from(second.rem_euclid(PLACES_AS_SECONDS)).unwrap_or(0)
 }
 
 /// A site's budget.
@@ -106,6 +107,7 @@ impl Budget {
     }
 
     /// How many retries could be made now.
+    #[cfg(test)]
     pub(crate) fn balance(&self, now: Moment) -> f64 {
         let second = now.second();
         let spent: u64 = self.withdrawn.lock().iter().filter(|(at, _)| within(*at, second)).map(|(_, n)| n).sum();
