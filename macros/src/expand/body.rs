@@ -1,0 +1,170 @@
+//! The user's block, made into something that runs under the runtime's eyes.
+//!
+//! ```text
+//! without retry                                   with retry
+//! let body = pin!(Some(async move { BODY }));     loop {
+//! once(call, body, judge).await                       let argument = given.give(is_last);
+//!                                                     let body = pin!(Some(async move { BODY }));
+//!                                                     match attempt(call, body, judge, keep).await { … }
+//!                                                 }
+//! ```
+//!
+//! The block stays in place and is handed down by `Pin<&mut _>`. Passed by value, it would be copied into the future of
+//! every function it goes through, and deep call chains would overflow their stacks. It is an `async` block and no
+//! closure: a closure that is called twice cannot lend `&mut self` to what it returns, and one that can loses `Send`.
+//!
+//! Without retry the block takes its surroundings along (`async move`), as the plain function did. With retry the
+//! arguments are made anew for each attempt and taken along as well; only a receiver that cannot be copied forces the
+//! block to borrow.
+//!
+//! A block on its own would have its type guessed from its last expression, and every mismatch would be reported at the
+//! attribute. So the declared type is stated first, in a branch that never runs: errors then point at the expression
+//! that is wrong.
+//!
+//! Invariants
+//! - The user's block occurs once, in its own braces.
+//! - No generated `use` is visible from it.
+//! - What was made for an attempt is gone before the next one starts.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Lifetime, Token, Type, TypeInfer};
+
+use super::args::Binding;
+use super::paths::{Paths, local, ours};
+use crate::parse::shape::{Output, Shape};
+use crate::plan::Plan;
+
+/// `let __wt_end = …;` for a body that runs once.
+pub(super) fn once(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (once, judge) = (paths.once(here), judge(plan, paths));
+    let body = block(plan, &TokenStream::new());
+    quote_spanned! {here=>
+        let __wt_end = {
+            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(async move #body));
+            #once(__wt_call.as_mut(), __wt_body, #judge).await
+        };
+    }
+}
+
+/// `let __wt_end = …;` for a body that may run again.
+pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (attempt, step, judge, keep) = (paths.attempt(here), paths.step(here), judge(plan, paths), keep(paths));
+    let call = local("__wt_call", here);
+    let put_by = bindings.iter().map(|binding| binding.put_by(paths));
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(&call, moves));
+    let take_in = if moves { TokenStream::new() } else { bindings.iter().map(Binding::take_in).collect() };
+    let body = block(plan, &take_in);
+    // What cannot be had twice is reported where the block is made: at the word that asks for the second time.
+    let key = ours(plan.retry.as_ref().map_or(here, |retry| retry.key));
+    let capture = moves.then(|| quote_spanned!(key=> move));
+    let asynchronous = quote_spanned!(key=> async #capture);
+    quote_spanned! {here=>
+        #(#put_by)*
+        let __wt_end = loop {
+            #(#hand_out)*
+            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronous #body));
+            match #attempt(__wt_call.as_mut(), __wt_body, #judge, #keep).await {
+                #step::End(__wt_end) => break __wt_end,
+                #step::Again => {}
+            }
+        };
+    }
+}
+
+/// The user's braces around the stated type and the user's block.
+fn block(plan: &Plan, take_in: &TokenStream) -> TokenStream {
+    let user = &plan.item.shape.block;
+    let anchor = anchor(&plan.item.shape, plan.item.sig.ident.span());
+    // The label is never used. Without it, a body of one expression is "unnecessary braces" to the compiler, in the
+    // user's own text.
+    let label = Lifetime::new("'__wt_body", user.span_open());
+    let mut outer = Group::new(Delimiter::Brace, quote!(#take_in #anchor #label: #user));
+    outer.set_span(user.span());
+    outer.into_token_stream()
+}
+
+/// States the type of the block where its author wrote it.
+fn anchor(shape: &Shape, name: Span) -> TokenStream {
+    let (ty, at) = match &shape.output {
+        Output::Unit => (quote_spanned!(ours(name)=> ()), ours(name)),
+        Output::Type(ty) => {
+            let at = ours(ends(ty).0);
+            let mut ty = ty.clone();
+            Infer.visit_type_mut(&mut ty);
+            (ty.into_token_stream(), at)
+        }
+        Output::Unknown => return TokenStream::new(),
+    };
+    // Not `let x: T = loop {}; return x;`: code that cannot be reached would need an `allow`, which a crate that
+    // forbids the lint rejects.
+    quote_spanned! {at=>
+        if let ::core::option::Option::Some(__wt_return) = ::core::option::Option::None::<#ty> {
+            return __wt_return;
+        }
+    }
+}
+
+/// `impl Trait` can be declared and not be named: the compiler fills in what the body returns.
+struct Infer;
+
+impl VisitMut for Infer {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        if let Type::ImplTrait(opaque) = ty {
+            let underscore_token = Token![_](opaque.impl_token.span);
+            *ty = Type::Infer(TypeInfer { attrs: Vec::new(), underscore_token });
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+}
+
+/// What an attempt's result means.
+fn judge(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (judge, judged) = (paths.judge(here), paths.judged(here));
+    let by_type = quote_spanned! {here=> {
+        use #judge::*;
+        (&&&#judged(__wt_out)).verdict()
+    }};
+    let retry = plan.retry.as_ref().and_then(|retry| retry.predicate.as_ref());
+    let breaker = plan.breaker.as_ref().and_then(|breaker| breaker.on.as_ref());
+    let mut verdict = by_type;
+    if let Some(predicate) = retry {
+        verdict = asked(&paths.retry_on(first(predicate)), &verdict, predicate);
+    }
+    if let Some(predicate) = breaker {
+        verdict = asked(&paths.breaker_on(first(predicate)), &verdict, predicate);
+    }
+    quote_spanned!(here=> |__wt_out| #verdict)
+}
+
+/// The verdict so far, as a predicate of the user's changes it.
+fn asked(function: &TokenStream, verdict: &TokenStream, predicate: &impl ToTokens) -> TokenStream {
+    let at = first(predicate);
+    let out = local("__wt_out", at);
+    quote_spanned!(ours(at)=> #function(#verdict, #out, #predicate))
+}
+
+/// What is kept of a result that is tried again.
+fn keep(paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (judge, keep) = (paths.judge(here), paths.keep(here));
+    quote_spanned! {here=> |__wt_out| {
+        use #judge::*;
+        (&&#keep::new(__wt_out)).keep()
+    }}
+}
+
+/// The places of the first and of the last token.
+pub(super) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
+    let mut all = tokens.to_token_stream().into_iter().map(|tree| tree.span());
+    let first = all.next().unwrap_or_else(Span::call_site);
+    (first, all.last().unwrap_or(first))
+}
+
+fn first(tokens: &impl ToTokens) -> Span {
+    ends(tokens).0
+}

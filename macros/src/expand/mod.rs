@@ -1,0 +1,150 @@
+//! Plan to tokens: the generated function in one piece.
+//!
+//! ```text
+//! <attributes> <signature> {
+//!     static __WT_SITE: Site = …;              site    who this is
+//!     let mut __wt_call = pin!(begin);                 one call of it
+//!     let __wt_end = …;                        body    the user's block, once or in a loop
+//!     answer(__wt_call, __wt_end)                      how it ended, as the declared type
+//! }
+//! ```
+//!
+//! Generated code is read in stack traces, stepped through in debuggers and compiled for every annotated function, so
+//! there is as little of it as will do: four statements, all decisions behind them in code that exists once.
+//!
+//! The last statement is where types are asked. A result that can hold a refusal, a fallback that fits: either holds or
+//! is reported by the compiler, at the return type or at the fallback, in the words that the runtime's traits carry.
+//!
+//! Invariants
+//! - Only a validated plan gets here, and nothing here can fail.
+//! - Outside of the user's tokens no name resolves by way of the user's scope, except the path given as `crate`.
+
+mod args;
+mod body;
+mod paths;
+mod site;
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Pat, ReturnType, Type};
+
+use self::paths::{Paths, local, ours};
+use crate::parse::shape::{Kind, Output};
+use crate::plan::Plan;
+
+/// The guarded function.
+pub(crate) fn expand(mut plan: Plan) -> TokenStream {
+    let (bindings, moves) = match (&plan.retry, &mut plan.item.shape.kind) {
+        (None, _) => (Vec::new(), true),
+        (Some(_), Kind::AsyncTrait(prelude)) => {
+            let bindings = args::of_async_trait(&mut plan.item.sig, prelude);
+            (bindings, args::may_move(&plan.item.sig))
+        }
+        (Some(_), _) => (args::of_signature(&mut plan.item.sig), args::may_move(&plan.item.sig)),
+    };
+    let paths = Paths(&plan.runtime);
+    let here = Span::mixed_site();
+    let (site, call) = (site::declare(&plan, &paths), paths.call(here));
+    let run = match &plan.retry {
+        None => body::once(&plan, &paths),
+        Some(_) => body::again(&plan, &bindings, moves, &paths),
+    };
+    let answer = match &plan.fallback {
+        None => answer(&plan, &paths),
+        Some(fallback) => fall_back(fallback, &paths),
+    };
+    let guarded = quote_spanned! {here=>
+        #site
+        let mut __wt_call = ::core::pin::pin!(#call::begin(&__WT_SITE));
+        #run
+        #answer
+    };
+    in_place(&plan, guarded)
+}
+
+/// Puts the statements where the user's block was.
+fn in_place(plan: &Plan, guarded: TokenStream) -> TokenStream {
+    let (item, shape) = (&plan.item, &plan.item.shape);
+    let braced = |stream: TokenStream, like: &Group| {
+        let mut group = Group::new(like.delimiter(), stream);
+        group.set_span(like.span());
+        group.into_token_stream()
+    };
+    debug_assert_eq!(shape.block.delimiter(), Delimiter::Brace);
+    let inner = &item.inner;
+    let mut stream = if shape.layers.is_empty() { quote!(#inner #guarded) } else { guarded };
+    let mut like = &shape.block;
+    for (depth, layer) in shape.layers.iter().enumerate().rev() {
+        let inside = braced(stream, like);
+        let (before, after) = (&layer.before, &layer.after);
+        let head = match &shape.kind {
+            Kind::AsyncTrait(prelude) if depth + 1 == shape.layers.len() => quote!(#(#prelude)*),
+            _ if depth == 0 => inner.clone(),
+            _ => TokenStream::new(),
+        };
+        stream = quote!(#head #before #inside #after);
+        like = &layer.group;
+    }
+    let body = braced(stream, like);
+    let (lead, sig) = (&item.lead, &item.sig);
+    quote!(#lead #sig #body)
+}
+
+/// The end of a call without a fallback, as the declared type; located there, since that is what has to change when it
+/// does not fit.
+fn answer(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+    let (first, last) = match (&plan.item.shape.output, &plan.item.sig.output) {
+        (Output::Type(ty), _) => body::ends(error_type(ty)),
+        (_, ReturnType::Type(_, ty)) => body::ends(ty),
+        (_, ReturnType::Default) => {
+            let at = plan.refuses.unwrap_or_else(|| plan.item.sig.ident.span());
+            (at, at)
+        }
+    };
+    let function = if plan.refuses.is_some() { paths.answer(first) } else { paths.answer_unrefused(first) };
+    let (call, end) = (local("__wt_call", first), local("__wt_end", first));
+    // An argument that begins at the type's first token and ends at its last is underlined as a whole.
+    let mut whole = Group::new(Delimiter::Parenthesis, end.into_token_stream());
+    whole.set_span(ours(last));
+    quote_spanned!(ours(first)=> #function(#call.as_mut(), ::core::convert::identity #whole))
+}
+
+/// `E` of a `Result<T, E>` spelled out, else the whole type.
+fn error_type(ty: &Type) -> &Type {
+    let Type::Path(path) = ty else { return ty };
+    let Some(syn::PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|last| &last.arguments)
+    else {
+        return ty;
+    };
+    match arguments.args.iter().collect::<Vec<_>>()[..] {
+        [_, syn::GenericArgument::Type(error)] => error,
+        _ => ty,
+    }
+}
+
+/// The end of a call with a fallback; located at the fallback, for the same reason.
+fn fall_back(fallback: &Expr, paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (at, _) = body::ends(fallback);
+    let (judge, returned) = (paths.judge(here), paths.returned(here));
+    let (call, end, shape) = (local("__wt_call", at), local("__wt_end", at), local("__wt_shape", at));
+    let with_failure = paths.with_failure(at);
+    // A closure that does not say what it takes has to be told before its body is looked at.
+    let (told, fallback) = match fallback {
+        Expr::Closure(closure) if closure.inputs.first().is_some_and(|input| !matches!(input, Pat::Type(_))) => {
+            let told = local("__wt_fallback", at);
+            (quote_spanned!(ours(at)=> let #told = #with_failure(&#shape, #fallback);), told.into_token_stream())
+        }
+        _ => (TokenStream::new(), fallback.to_token_stream()),
+    };
+    let function = paths.fall_back(at);
+    let answer = quote_spanned!(ours(at)=> #function(#shape, #call.as_mut(), #end, #fallback).await);
+    quote_spanned! {here=>
+        let __wt_shape = {
+            use #judge::*;
+            (&#returned::of(&__wt_end)).shape()
+        };
+        #told
+        #answer
+    }
+}

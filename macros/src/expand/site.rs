@@ -1,0 +1,117 @@
+//! The static descriptor of one guarded function.
+//!
+//! Everything that is known at compile time becomes one `static`, built by `const fn`s: the first call finds the site
+//! ready, and a function that is never called is in the catalogue all the same. Being a static inside the function, it
+//! is one per function and not one per instantiation; a generic function is one site, as its bulkhead's name is one
+//! name.
+//!
+//! Only what was written is stated. A default that were copied here would be frozen into every binary and could not be
+//! told apart from a decision.
+//!
+//! Invariants
+//! - The static mentions no generic parameter and no argument of the function.
+//! - The line is that of the function's name, not of the attribute above it.
+
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::paths::Paths;
+use crate::parse::bulkhead::Bulkhead;
+use crate::parse::retry::{Budget, Kind};
+use crate::plan::{Breaker, Origin, Plan, Retry};
+
+/// `static __WT_SITE: Site = …;` and its entry in the link-time list.
+pub(super) fn declare(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (site, declaration, list) = (paths.site(here), paths.declaration(here), paths.list(here));
+    let name = &plan.name;
+    // `line!` counts where its outermost invocation stands: with these names it is the user's line, with the macro's
+    // it would be the attribute's.
+    let line = quote_spanned!(plan.item.sig.ident.span()=> ::core::line!());
+    let strategies = strategies(plan, paths);
+    quote_spanned! {here=>
+        static __WT_SITE: #site = #site::new(
+            #declaration::new(#name, ::core::module_path!(), ::core::file!(), #line) #strategies
+        );
+        #list!(__WT_SITE);
+    }
+}
+
+fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let mut calls = TokenStream::new();
+    if let Some(nanos) = plan.timeout {
+        let config = paths.timeout(here);
+        calls.extend(quote_spanned!(here=> .timeout(#config::new(#nanos))));
+    }
+    if let Some(nanos) = plan.deadline {
+        let config = paths.deadline(here);
+        calls.extend(quote_spanned!(here=> .deadline(#config::new(#nanos))));
+    }
+    if let Some(bulkhead) = &plan.bulkhead {
+        let config = self::bulkhead(bulkhead, &paths.bulkhead(here));
+        calls.extend(quote_spanned!(here=> .bulkhead(#config)));
+    }
+    if let Some(breaker) = &plan.breaker {
+        let config = self::breaker(breaker, &paths.breaker(here));
+        calls.extend(quote_spanned!(here=> .breaker(#config)));
+    }
+    if let Some(retry) = &plan.retry {
+        let config = self::retry(retry, &paths.retry(here));
+        calls.extend(quote_spanned!(here=> .retry(#config)));
+    }
+    if plan.fallback.is_some() {
+        calls.extend(quote_spanned!(here=> .fallback()));
+    }
+    if plan.idempotent {
+        calls.extend(quote_spanned!(here=> .idempotent()));
+    }
+    calls
+}
+
+fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {
+    let name = &bulkhead.name;
+    let Some(declared) = &bulkhead.declared else {
+        return quote!(#config::join(#name));
+    };
+    let slots = declared.slots;
+    let queue = declared.queue.map(|queue| quote!(.queue(#queue)));
+    let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
+    quote!(#config::new(#name, #slots) #queue #wait)
+}
+
+fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {
+    let origin = match &breaker.origin {
+        Origin::Own => quote!(#config::own()),
+        Origin::Named(name) => quote!(#config::named(#name)),
+        Origin::Join(name) => quote!(#config::join(#name)),
+    };
+    let window = breaker.window.map(|calls| quote!(.window(#calls)));
+    let failures = breaker.failures.map(Literal::f64_suffixed).map(|share| quote!(.failures(#share)));
+    let min_calls = breaker.min_calls.map(|calls| quote!(.min_calls(#calls)));
+    let cooldown = breaker.cooldown.map(|nanos| quote!(.cooldown(#nanos)));
+    let probes = breaker.probes.map(|probes| quote!(.probes(#probes)));
+    quote!(#origin #window #failures #min_calls #cooldown #probes)
+}
+
+fn retry(retry: &Retry, config: &TokenStream) -> TokenStream {
+    let times = retry.times;
+    let backoff = retry.backoff.map(|(least, most)| quote!(.backoff(#least, #most)));
+    let budget = retry.budget.as_ref().map(|budget| match budget {
+        Budget::Share(part, granted) => {
+            let (part, granted) = (Literal::f64_suffixed(*part), Literal::f64_suffixed(*granted));
+            quote!(.budget(#part, #granted))
+        }
+        Budget::Off => quote!(.no_budget()),
+    });
+    let named = |kind| retry.kinds.contains(&kind);
+    let marks = [
+        (!named(Kind::Error), quote!(.not_on_error())),
+        (named(Kind::Timeout), quote!(.on_timeout())),
+        (named(Kind::Full), quote!(.on_full())),
+        (named(Kind::Wait), quote!(.on_wait())),
+        (named(Kind::Rate), quote!(.on_rate())),
+    ];
+    let marks: TokenStream = marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark).collect();
+    quote!(#config::new(#times) #backoff #budget #marks)
+}

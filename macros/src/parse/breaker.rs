@@ -1,0 +1,138 @@
+//! `breaker`, `breaker = "NAME"` and `breaker(…)`.
+//!
+//! The bare word is the form to reach for: the defaults are the ones that stop a dead dependency and leave a rare
+//! error alone. A name alone joins a breaker that is declared elsewhere, as with bulkheads. The long form declares one,
+//! with every key optional.
+//!
+//! Only what was *written* leaves this file; the defaults live in the runtime, in one place, where the settings file
+//! can show them.
+//!
+//! Invariants
+//! - Every number here lies in its own range; that `min_calls` fits into `window` is a rule between two keys and is
+//!   checked in `validate`.
+
+use proc_macro2::{Ident, Span};
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Token};
+
+use super::slot::Slot;
+use super::{callable, keys, number, rest, text, value};
+use crate::diag::{self, Errors};
+
+/// When calls are refused because the last ones failed.
+pub(crate) enum Breaker {
+    /// Declared elsewhere under this name.
+    Join(String),
+    /// Declared here; boxed, since the other form is one string.
+    Declare(Box<Declared>),
+}
+
+/// What the long form says. The bare word is one with nothing written.
+#[derive(Default)]
+pub(crate) struct Declared {
+    pub(crate) name: Slot<String>,
+    pub(crate) window: Slot<u32>,
+    pub(crate) failures: Slot<f64>,
+    pub(crate) min_calls: Slot<(u32, Span)>,
+    /// Nanoseconds.
+    pub(crate) cooldown: Slot<u64>,
+    pub(crate) probes: Slot<u32>,
+    /// Which of the body's errors count as failures.
+    pub(crate) on: Slot<Expr>,
+}
+
+const KEYS: [&str; 7] = ["name", "window", "failures", "min_calls", "cooldown", "probes", "on"];
+
+pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Breaker> {
+    if input.is_empty() || input.peek(Token![,]) {
+        return Some(Breaker::Declare(Box::default()));
+    }
+    if !input.peek(syn::token::Paren) {
+        let lit = text(key, input, "breaker`, `breaker = \"NAME\"` or `breaker(window = 100)", errors)?;
+        return value::name(key, &lit, &lit.value(), errors).map(Breaker::Join);
+    }
+    let group = input.parse::<proc_macro2::Group>().ok()?;
+    if group.stream().is_empty() {
+        errors.over(&group, "these brackets are empty", "write `breaker` alone for the defaults");
+        return None;
+    }
+    let mut declared = Declared::default();
+    let all = |input: ParseStream<'_>| {
+        keys(input, errors, |key, input, errors| declared.key(key, input, errors));
+        Ok(())
+    };
+    if let Err(error) = all.parse2(group.stream()) {
+        errors.push(error);
+    }
+    Some(Breaker::Declare(Box::new(declared)))
+}
+
+impl Declared {
+    fn key(&mut self, key: &Ident, input: ParseStream<'_>, errors: &mut Errors) {
+        match key.to_string().as_str() {
+            "name" => {
+                let lit = text(key, input, "name = \"recs\"", errors);
+                let name = lit.and_then(|lit| value::name(key, &lit, &lit.value(), errors));
+                self.name.set(key, name, errors);
+            }
+            "window" => {
+                let lit = number(key, input, "window = 100", errors);
+                let instead = "write how many of the last calls are judged together: window = 100";
+                let window = lit.and_then(|lit| value::count(key, &lit, &(1..=100_000), instead, errors));
+                self.window.set(key, window, errors);
+            }
+            "failures" => self.failures.set(key, failures(key, input, errors), errors),
+            "min_calls" => {
+                let lit = number(key, input, "min_calls = 20", errors);
+                let instead = "write how many calls there must be before any judgement: min_calls = 20";
+                let min_calls = lit.and_then(|lit| {
+                    let calls = value::count(key, &lit, &(1..=100_000), instead, errors)?;
+                    Some((calls, lit.span()))
+                });
+                self.min_calls.set(key, min_calls, errors);
+            }
+            "cooldown" => {
+                let lit = text(key, input, "cooldown = \"5s\"", errors);
+                let cooldown = lit.and_then(|lit| value::duration(key, &lit, errors));
+                self.cooldown.set(key, cooldown, errors);
+            }
+            "probes" => {
+                let lit = number(key, input, "probes = 1", errors);
+                let instead = "write how many trial calls are let through after the cooldown: probes = 1";
+                let probes = lit.and_then(|lit| value::count(key, &lit, &(1..=1_000), instead, errors));
+                self.probes.set(key, probes, errors);
+            }
+            "on" => {
+                let example = "on = AppError::is_outage` or `on = |error| error.is_outage()";
+                let on = callable(key, input, example, errors);
+                self.on.set(key, on, errors);
+            }
+            unknown => {
+                let _ = rest(input);
+                let what = format!("`{unknown}` is no key of `breaker(..)`");
+                errors.at(key.span(), what, diag::known_keys(unknown, &KEYS));
+            }
+        }
+    }
+}
+
+/// `failures = "50%"`, as a share.
+fn failures(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<f64> {
+    let lit = text(key, input, "failures = \"50%\"", errors)?;
+    let text = lit.value();
+    let share = value::share(&text);
+    if share.is_some_and(|share| (0.001..=1.0).contains(&share)) {
+        return share;
+    }
+    let what = match share {
+        Some(0.0) => "at 0% it would open without a single failure",
+        Some(_) => "it has to be from 0.1% to 100%",
+        None => "it has to be a number and a percent sign, without a space",
+    };
+    errors.at(
+        lit.span(),
+        format!("`{key} = \"{text}\"`: {what}"),
+        "write the share of failed calls that opens it: \"50%\"",
+    );
+    None
+}

@@ -1,0 +1,179 @@
+//! `bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION]]"`.
+//!
+//! One string rather than a list of keys, because this is read far more often than it is written: `"recs:8/queue:16"`
+//! is also how a bulkhead appears in the settings file, in errors and on the dashboard, so the eye learns it once.
+//!
+//! The name alone *joins* a bulkhead that is declared elsewhere. Numbers next to a name declare it; two declarations
+//! with different numbers are found when the sites meet, which a macro that sees one function cannot do.
+//!
+//! Invariants
+//! - A declared bulkhead has 1 to 1 000 000 slots, and slots and queue together do not exceed 1 000 000.
+//! - A wait is only ever set where there is a queue to wait in.
+
+use proc_macro2::Ident;
+use syn::LitStr;
+use syn::parse::ParseStream;
+
+use super::value::{self, MOST_SLOTS};
+use super::{text, value::nanos};
+use crate::diag::{self, Errors};
+
+/// The compartment a call has to enter.
+pub(crate) struct Bulkhead {
+    pub(crate) name: String,
+    /// `None` joins.
+    pub(crate) declared: Option<Declared>,
+}
+
+/// The numbers of a bulkhead that is declared here.
+pub(crate) struct Declared {
+    pub(crate) slots: u32,
+    pub(crate) queue: Option<u32>,
+    /// Nanoseconds.
+    pub(crate) wait: Option<u64>,
+}
+
+const EXAMPLE: &str = "bulkhead = \"recs:8/queue:16\"";
+
+pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Bulkhead> {
+    let lit = text(key, input, EXAMPLE, errors)?;
+    let text = lit.value();
+    if text.contains(char::is_whitespace) {
+        let closed: String = text.split_whitespace().collect();
+        errors.at(lit.span(), format!("`{key} = \"{text}\"`: there is a space in it"), format!("write \"{closed}\""));
+        return None;
+    }
+    let (head, options) = match text.split_once('/') {
+        Some((head, options)) => (head, Some(options)),
+        None => (text.as_str(), None),
+    };
+    let (name, slots) = match head.split_once(':') {
+        Some((name, slots)) => (name, Some(slots)),
+        None => (head, None),
+    };
+    let name = value::name(key, &lit, name, errors);
+    match (slots, options) {
+        (None, None) => Some(Bulkhead { name: name?, declared: None }),
+        (None, Some(_)) => {
+            errors.at(
+                lit.span(),
+                format!("`{key} = \"{text}\"`: the slots are missing; the bare name joins a bulkhead, queue and all"),
+                format!("write \"{head}\" to join it, or \"{head}:8/queue:16\" to declare it"),
+            );
+            None
+        }
+        (Some(slots), options) => {
+            let mut reader = Reader { key, lit: &lit, errors };
+            let declared = reader.declared(slots, options);
+            Some(Bulkhead { name: name?, declared: Some(declared?) })
+        }
+    }
+}
+
+/// Reads the numbers of one literal; every mistake lies on that literal, the smallest span there is.
+struct Reader<'a> {
+    key: &'a Ident,
+    lit: &'a LitStr,
+    errors: &'a mut Errors,
+}
+
+impl Reader<'_> {
+    fn wrong(&mut self, what: impl std::fmt::Display, remedy: impl std::fmt::Display) {
+        let what = format!("`{} = \"{}\"`: {what}", self.key, self.lit.value());
+        self.errors.at(self.lit.span(), what, remedy);
+    }
+
+    fn declared(&mut self, slots: &str, options: Option<&str>) -> Option<Declared> {
+        let slots = self.slots(slots);
+        let (mut queue, mut wait, mut unknown) = (None, None, false);
+        for option in options.iter().flat_map(|options| options.split('/')) {
+            match option.split_once(':') {
+                Some(("queue", _)) if queue.is_some() => self.wrong("`queue` is given twice", "keep one of the two"),
+                Some(("wait", _)) if wait.is_some() => self.wrong("`wait` is given twice", "keep one of the two"),
+                Some(("queue", number)) => queue = Some(self.queue(number)),
+                Some(("wait", length)) => wait = Some(self.wait(length)),
+                _ => {
+                    self.unknown(option);
+                    unknown = true;
+                }
+            }
+        }
+        // Written but wrong is `Some(None)`: it has been reported, and must not be reported again as absent.
+        if wait.is_some() && !unknown && matches!(queue, None | Some(Some(0))) {
+            self.wrong(
+                "nobody waits where there is no queue",
+                "add `/queue:N`, the number of callers that may wait, or remove `/wait`",
+            );
+            return None;
+        }
+        let (slots, queue) = (slots?, queue.map_or(Some(None), |queue| queue.map(Some))?);
+        let wait = wait.map_or(Some(None), |wait| wait.map(Some))?;
+        if u64::from(slots) + u64::from(queue.unwrap_or(0)) > MOST_SLOTS {
+            self.wrong(
+                format!("slots and queue together come to more than {MOST_SLOTS}"),
+                "write smaller numbers; a queue longer than the slots can empty in time only makes calls late",
+            );
+            return None;
+        }
+        Some(Declared { slots, queue, wait })
+    }
+
+    fn slots(&mut self, text: &str) -> Option<u32> {
+        match whole(text) {
+            Some(0) => self.wrong(
+                "no call could ever run in 0 slots",
+                "write how many may run at once, 1 or more; to shut a function off, isolate its breaker",
+            ),
+            Some(slots) if slots <= MOST_SLOTS => return u32::try_from(slots).ok(),
+            _ if text == "auto" => {
+                self.wrong("`auto` is reserved but not there yet", "write the number of slots");
+            }
+            _ => self.wrong(
+                format!("`{text}` cannot be the number of slots"),
+                format!("write a whole number from 1 to {MOST_SLOTS}: \"recs:8\""),
+            ),
+        }
+        None
+    }
+
+    fn queue(&mut self, text: &str) -> Option<u32> {
+        let queue = whole(text).filter(|queue| *queue <= MOST_SLOTS).and_then(|queue| u32::try_from(queue).ok());
+        if queue.is_none() {
+            self.wrong(
+                format!("`{text}` cannot be the length of the queue"),
+                format!("write a whole number from 0 to {MOST_SLOTS}: \"recs:8/queue:16\""),
+            );
+        }
+        queue
+    }
+
+    fn wait(&mut self, text: &str) -> Option<u64> {
+        match nanos(text, "a wait of nothing is no queue") {
+            Ok(wait) => Some(wait),
+            Err((what, remedy)) => {
+                self.wrong(format!("in `wait:{text}`, {what}"), remedy);
+                None
+            }
+        }
+    }
+
+    fn unknown(&mut self, option: &str) {
+        let word = option.split(':').next().unwrap_or_default();
+        let what = match word {
+            "queue" => "`/queue` has no number".to_owned(),
+            "wait" => "`/wait` has no duration".to_owned(),
+            "" => "there is nothing after a `/`".to_owned(),
+            _ => format!("`{word}` is no part of a bulkhead"),
+        };
+        let meant = match diag::did_you_mean(word, &["queue", "wait"]) {
+            Some(meant) if meant != word => format!("did you mean `{meant}`? "),
+            _ => String::new(),
+        };
+        self.wrong(what, format!("{meant}write \"NAME:SLOTS\", then `/queue:16`, `/wait:100ms`, both or neither"));
+    }
+}
+
+/// Digits only: `parse` alone would take `+8`.
+fn whole(text: &str) -> Option<u64> {
+    if text.chars().all(|c| c.is_ascii_digit()) { text.parse().ok() } else { None }
+}

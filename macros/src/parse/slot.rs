@@ -1,0 +1,62 @@
+//! A value that can be given once.
+//!
+//! "Already set" is the check that gets pasted: one branch per key, and sooner or later a branch that looks at another
+//! key than the one it sets. Here it exists once. A slot also remembers *that* its key was written when the value was
+//! wrong, so that one mistake stays one message: a bad `timeout` must not bring "this attribute protects nothing" with
+//! it.
+//!
+//! Invariants
+//! - The first value stays; a second one is a mistake at the second key.
+//! - `written` is true from the first mention on, whatever became of the value.
+
+use proc_macro2::{Ident, Span};
+
+use crate::diag::Errors;
+
+/// One key's value and the place where the key was written.
+pub(crate) struct Slot<T> {
+    key: Option<Span>,
+    value: Option<T>,
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Self {
+        Self { key: None, value: None }
+    }
+}
+
+impl<T> Slot<T> {
+    /// Takes the value read after `key`; `None` stands for one that was wrong and has been reported.
+    pub(crate) fn set(&mut self, key: &Ident, value: Option<T>, errors: &mut Errors) {
+        if self.key.is_some() {
+            errors.at(
+                key.span(),
+                format!("`{key}` is given twice, and only one of the two could hold"),
+                "keep one and remove the other",
+            );
+            return;
+        }
+        self.key = Some(key.span());
+        self.value = value;
+    }
+
+    /// Whether the key was mentioned at all.
+    pub(crate) fn written(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// The key's place.
+    pub(crate) fn span(&self) -> Option<Span> {
+        self.key
+    }
+
+    /// The value, if it was written and right.
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
+    /// Gives the value away.
+    pub(crate) fn take(self) -> Option<T> {
+        self.value
+    }
+}

@@ -1,0 +1,182 @@
+//! Literals with units: durations, shares, counts and names.
+//!
+//! A bare `300` after `timeout =` has been read as seconds, milliseconds and microseconds by different libraries, and
+//! the wrong reading is found in production. So a duration is a string that carries its unit, and a number without one
+//! is refused rather than guessed. Everything is reduced here, at compile time, to integers: nanoseconds, counts,
+//! shares. At run time nothing is left to parse and nothing to fail.
+//!
+//! The bounds belong to the values themselves and are checked here; rules *between* keys live in `validate`.
+//!
+//! Invariants
+//! - No floating point touches a duration: `"1.5s"` is exactly 1 500 000 000 ns.
+//! - Zero never leaves this file as a duration, nor anything above thirty years: the first would fail every call, the
+//!   second lies beyond what a timer can hold.
+//! - The text of the user is quoted back in every message.
+
+use std::ops::RangeInclusive;
+
+use proc_macro2::Ident;
+use syn::{LitInt, LitStr};
+
+use crate::diag::Errors;
+
+/// Thirty years of 365 days, in nanoseconds: where the runtime stops counting as well.
+const LONGEST: u128 = 30 * 365 * 86_400 * 1_000_000_000;
+
+/// The units of a duration and their length in nanoseconds. Both signs for micro are on keyboards.
+const UNITS: [(&str, u128); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("\u{b5}s", 1_000),
+    ("\u{3bc}s", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// How many slots, or callers in a queue, a bulkhead may have: its word has room for no more.
+pub(crate) const MOST_SLOTS: u64 = 1_000_000;
+
+/// A duration literal, in nanoseconds.
+pub(crate) fn duration(key: &Ident, lit: &LitStr, errors: &mut Errors) -> Option<u64> {
+    let text = lit.value();
+    let zero = match key.to_string().as_str() {
+        "cooldown" => "a breaker that closes at once protects nothing",
+        _ => "nothing can finish in no time, so every call would fail",
+    };
+    match nanos(&text, zero) {
+        Ok(nanos) => Some(nanos),
+        Err((what, remedy)) => {
+            errors.at(lit.span(), format!("`{key} = \"{text}\"`: {what}"), remedy);
+            None
+        }
+    }
+}
+
+/// `NUMBER` and unit without a space, in nanoseconds; else what is wrong and what to write. `zero` says what a duration
+/// of nothing would mean here.
+pub(super) fn nanos(text: &str, zero: &str) -> Result<u64, (String, String)> {
+    let wrong = |what: String, remedy: String| Err((what, remedy));
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    if number.is_empty() {
+        let what = match text.chars().next() {
+            None => "the duration is empty",
+            Some('-') => "a duration cannot be negative",
+            Some(_) => "a duration starts with its number",
+        };
+        return wrong(what.into(), "write a number and a unit: \"300ms\", \"1.5s\", \"2m\"".into());
+    }
+    if unit.is_empty() {
+        let what = "the unit is missing, and seconds and milliseconds are a thousand apart".to_owned();
+        return wrong(what, format!("write \"{number}ms\" or \"{number}s\""));
+    }
+    let Some(&(_, length)) = UNITS.iter().find(|(name, _)| *name == unit) else {
+        return wrong_unit(number, unit);
+    };
+    let Some(nanos) = scale(number, length) else {
+        let what = format!("`{number}` is not a number this can count exactly (a nanosecond is the finest step)");
+        return wrong(what, "write a whole or decimal number and a unit: \"300ms\", \"1.5s\"".into());
+    };
+    if nanos == 0 {
+        return wrong(zero.to_owned(), "write a longer time, or leave it out".into());
+    }
+    if nanos > LONGEST {
+        let what = "that is more than thirty years, beyond what a timer can hold".to_owned();
+        return wrong(what, "write a shorter time, or leave it out".into());
+    }
+    u64::try_from(nanos).or_else(|_| wrong("too long".into(), "write a shorter time".into()))
+}
+
+/// Names the reason why `unit` is none, from the commonest slips.
+fn wrong_unit(number: &str, unit: &str) -> Result<u64, (String, String)> {
+    let known = "the units are ns, us, ms, s, m and h".to_owned();
+    let bare = unit.trim();
+    if bare != unit {
+        let bare = if bare.is_empty() { "ms" } else { bare };
+        return Err(("there is a space in it".into(), format!("write it in one piece: \"{number}{bare}\"")));
+    }
+    let meant = match bare.to_ascii_lowercase().as_str() {
+        "msec" | "msecs" | "milli" | "millis" | "millisecond" | "milliseconds" | "ms" => "ms",
+        "sec" | "secs" | "second" | "seconds" | "s" => "s",
+        "min" | "mins" | "minute" | "minutes" => "m",
+        "hr" | "hrs" | "hour" | "hours" | "h" => "h",
+        "usec" | "micros" | "microseconds" => "us",
+        "d" | "day" | "days" | "w" | "week" | "weeks" | "y" | "year" | "years" => {
+            return Err((format!("`{unit}` is no unit; {known}"), "write it in hours: \"24h\" is a day".into()));
+        }
+        _ if bare.contains(|c: char| c.is_ascii_digit()) => {
+            return Err((
+                "it has more than one number".into(),
+                "write one number and one unit: \"90s\", not \"1m30s\"".into(),
+            ));
+        }
+        _ => return Err((format!("`{unit}` is no unit; {known}"), format!("write \"{number}ms\" or \"{number}s\""))),
+    };
+    Err((format!("`{unit}` is no unit; {known}"), format!("write \"{number}{meant}\"")))
+}
+
+/// `number * length`, exactly; `None` when it is no number or has a part finer than one.
+fn scale(number: &str, length: u128) -> Option<u128> {
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    if whole.is_empty() || part.is_empty() || part.contains('.') || part.len() > 15 || whole.len() > 20 {
+        return None;
+    }
+    let finest = 10_u128.pow(u32::try_from(part.len()).ok()?);
+    let part = part.parse::<u128>().ok()? * length;
+    (part % finest == 0).then_some(whole.parse::<u128>().ok()? * length + part / finest)
+}
+
+/// A whole number within `range`; `why` says what the bounds protect and `instead` what to write.
+pub(crate) fn count(
+    key: &Ident,
+    lit: &LitInt,
+    range: &RangeInclusive<u64>,
+    instead: &str,
+    errors: &mut Errors,
+) -> Option<u32> {
+    let value = lit.base10_parse::<u64>().ok().filter(|value| range.contains(value));
+    if value.is_none() {
+        let (least, most) = (range.start(), range.end());
+        errors.at(lit.span(), format!("`{key} = {lit}`: it has to be a whole number from {least} to {most}"), instead);
+    }
+    value.and_then(|value| u32::try_from(value).ok())
+}
+
+/// `"50%"` as 0.5, or `None` when the text is nothing of the kind.
+pub(crate) fn share(text: &str) -> Option<f64> {
+    decimal(text.strip_suffix('%')?).map(|percent| percent / 100.0)
+}
+
+/// `"5/s"` as 5.0, or `None` when the text is nothing of the kind.
+pub(crate) fn per_second(text: &str) -> Option<f64> {
+    decimal(text.strip_suffix("/s")?)
+}
+
+/// A plain decimal number: digits, at most one point with digits on both sides.
+fn decimal(text: &str) -> Option<f64> {
+    let plain = text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let framed = !text.starts_with('.') && !text.ends_with('.');
+    if plain && framed { text.parse().ok() } else { None }
+}
+
+/// A name that can be a metric label, a key in a settings file and an argument in a shell.
+pub(crate) fn name(key: &Ident, lit: &LitStr, name: &str, errors: &mut Errors) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let what = if name.is_empty() {
+        "the name is empty".to_owned()
+    } else if name.len() > 64 {
+        format!("the name has {} characters and 64 are the most", name.chars().count())
+    } else if let Some(odd) = name.chars().find(|c| !allowed(*c)) {
+        format!("{odd:?} cannot stand in a name")
+    } else {
+        return Some(name.to_owned());
+    };
+    errors.at(
+        lit.span(),
+        format!("`{key} = \"{}\"`: {what}", lit.value()),
+        "write 1 to 64 letters, digits, `_`, `-` or `.`; the name is shown on dashboards and used in settings",
+    );
+    None
+}

@@ -1,0 +1,78 @@
+//! What is to be generated: the validated model.
+//!
+//! Between "what was written" and "what is emitted" lies one type, so that `expand` has no questions left. Defaults
+//! that follow from another key are filled in, words have become yes and no, and a key that was wrong cannot be in
+//! here at all. Had `expand` its own checks, a rule would sooner or later be checked in one of two places.
+//!
+//! What is *absent* stays absent: a setting that was not written is not in the plan, and its default lives in the
+//! runtime, where the settings file can show and change it.
+//!
+//! Invariants
+//! - Only `validate` can make a [`Plan`]: the seal has no other maker.
+//! - Every expression in here is the user's own tokens.
+
+use proc_macro2::Span;
+use syn::{Expr, Path};
+
+use crate::parse::bulkhead::Bulkhead;
+use crate::parse::item::Item;
+use crate::parse::retry::{Budget, Kind};
+use crate::validate::Seal;
+
+/// One guarded function.
+pub(crate) struct Plan {
+    pub(crate) item: Item,
+    /// The site's name.
+    pub(crate) name: String,
+    /// Where the runtime is found.
+    pub(crate) runtime: Path,
+    /// Nanoseconds.
+    pub(crate) timeout: Option<u64>,
+    /// Nanoseconds.
+    pub(crate) deadline: Option<u64>,
+    pub(crate) bulkhead: Option<Bulkhead>,
+    pub(crate) breaker: Option<Breaker>,
+    pub(crate) retry: Option<Retry>,
+    pub(crate) fallback: Option<Expr>,
+    pub(crate) idempotent: bool,
+    /// The key through which a call can be refused or cut off, if there is one.
+    pub(crate) refuses: Option<Span>,
+    pub(crate) _seal: Seal,
+}
+
+/// A breaker, joined or declared.
+pub(crate) struct Breaker {
+    pub(crate) origin: Origin,
+    pub(crate) window: Option<u32>,
+    /// A share from 0 to 1.
+    pub(crate) failures: Option<f64>,
+    pub(crate) min_calls: Option<u32>,
+    /// Nanoseconds.
+    pub(crate) cooldown: Option<u64>,
+    pub(crate) probes: Option<u32>,
+    pub(crate) on: Option<Expr>,
+}
+
+/// Whose state a breaker is.
+pub(crate) enum Origin {
+    /// This site's alone.
+    Own,
+    /// Declared here, for others to join.
+    Named(String),
+    /// Declared elsewhere.
+    Join(String),
+}
+
+/// Retrying, with no default of another key left to look up.
+pub(crate) struct Retry {
+    /// Where the word stands.
+    pub(crate) key: Span,
+    pub(crate) times: u32,
+    /// Nanoseconds, least and most.
+    pub(crate) backoff: Option<(u64, u64)>,
+    pub(crate) budget: Option<Budget>,
+    /// Which of the body's own errors are tried again; `None` leaves it to their classification.
+    pub(crate) predicate: Option<Expr>,
+    /// Everything that is tried again, whether a word said so or a default.
+    pub(crate) kinds: Vec<Kind>,
+}

@@ -1,0 +1,127 @@
+//! Each value, from what is written to what is planned.
+
+use crate::parse::retry::{Budget, Kind};
+use crate::parse::value::{per_second, share};
+use crate::plan::{Origin, Plan};
+
+fn plan(attribute: &str) -> Plan {
+    super::plan(attribute).unwrap_or_else(|messages| panic!("{attribute}: {messages:?}"))
+}
+
+#[test]
+fn durations_are_exact() {
+    let nanos = |text: &str| plan(&format!("timeout = \"{text}\"")).timeout;
+    assert_eq!(nanos("1ns"), Some(1));
+    assert_eq!(nanos("250us"), Some(250_000));
+    assert_eq!(nanos("250\u{b5}s"), Some(250_000));
+    assert_eq!(nanos("250\u{3bc}s"), Some(250_000));
+    assert_eq!(nanos("300ms"), Some(300_000_000));
+    assert_eq!(nanos("1.5s"), Some(1_500_000_000));
+    assert_eq!(nanos("0.1ms"), Some(100_000));
+    assert_eq!(nanos("2m"), Some(120_000_000_000));
+    assert_eq!(nanos("1h"), Some(3_600_000_000_000));
+    assert_eq!(nanos("262800h"), Some(946_080_000_000_000_000));
+}
+
+#[test]
+fn shares_and_rates_take_decimals_and_nothing_else() {
+    assert_eq!(share("50%"), Some(0.5));
+    assert_eq!(share("7%"), Some(0.07));
+    assert_eq!(share("0.1%"), Some(0.001));
+    assert_eq!(per_second("5/s"), Some(5.0));
+    assert_eq!(per_second("0.5/s"), Some(0.5));
+    for wrong in ["50", "50 %", "%", ".5%", "5.%", "1e2%", "-5%", "+5%", "inf%", "NaN%"] {
+        assert_eq!(share(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn a_bulkhead_is_declared_or_joined() {
+    let bulkhead = |text: &str| {
+        let bulkhead = plan(&format!("bulkhead = \"{text}\"")).bulkhead.expect("a bulkhead");
+        (bulkhead.name, bulkhead.declared.map(|declared| (declared.slots, declared.queue, declared.wait)))
+    };
+    assert_eq!(bulkhead("recs"), ("recs".into(), None));
+    assert_eq!(bulkhead("recs:8"), ("recs".into(), Some((8, None, None))));
+    assert_eq!(bulkhead("recs:8/queue:0"), ("recs".into(), Some((8, Some(0), None))));
+    assert_eq!(bulkhead("a.b-c_1:8/queue:16/wait:5ms"), ("a.b-c_1".into(), Some((8, Some(16), Some(5_000_000)))));
+    assert_eq!(bulkhead("recs:8/wait:5ms/queue:16"), ("recs".into(), Some((8, Some(16), Some(5_000_000)))));
+    assert_eq!(bulkhead("recs:1000000"), ("recs".into(), Some((1_000_000, None, None))));
+}
+
+#[test]
+fn a_breaker_says_only_what_was_written() {
+    let breaker = |text: &str| plan(text).breaker.expect("a breaker");
+    assert!(matches!(breaker("breaker").origin, Origin::Own));
+    assert!(matches!(breaker("breaker = \"recs\"").origin, Origin::Join(name) if name == "recs"));
+    assert!(matches!(breaker("breaker(name = \"recs\")").origin, Origin::Named(name) if name == "recs"));
+    let full = breaker("breaker(window = 50, failures = \"20%\", min_calls = 10, cooldown = \"5s\", probes = 2)");
+    assert_eq!((full.window, full.failures, full.min_calls), (Some(50), Some(0.2), Some(10)));
+    assert_eq!((full.cooldown, full.probes), (Some(5_000_000_000), Some(2)));
+    assert!(breaker("breaker(on = |e| e.is_outage())").on.is_some());
+    assert!(breaker("breaker(on = AppError::is_outage, window = 50)").min_calls.is_none());
+}
+
+#[test]
+fn a_small_window_is_judged_when_it_is_full() {
+    assert_eq!(plan("breaker(window = 5)").breaker.expect("a breaker").min_calls, Some(5));
+    assert_eq!(plan("breaker(window = 20)").breaker.expect("a breaker").min_calls, None);
+    assert_eq!(plan("breaker(window = 5, min_calls = 2)").breaker.expect("a breaker").min_calls, Some(2));
+}
+
+#[test]
+fn retry_counts_the_further_attempts() {
+    assert_eq!(plan("retry = 2").retry.expect("a retry").times, 2);
+    let long = plan("retry(3, backoff = \"50ms..2s\", budget = \"10%\")").retry.expect("a retry");
+    assert_eq!((long.times, long.backoff), (3, Some((50_000_000, 2_000_000_000))));
+    assert!(matches!(long.budget, Some(Budget::Share(part, granted)) if (part, granted) == (0.1, 1.0)));
+    let budget = |text: &str| plan(&format!("retry(1, budget = {text})")).retry.expect("a retry").budget;
+    assert!(matches!(budget("\"10%+5/s\""), Some(Budget::Share(part, granted)) if (part, granted) == (0.1, 5.0)));
+    assert!(matches!(budget("\"0%+0.5/s\""), Some(Budget::Share(part, granted)) if (part, granted) == (0.0, 0.5)));
+    assert!(matches!(budget("off"), Some(Budget::Off)));
+}
+
+#[test]
+fn what_is_retried_follows_from_the_words() {
+    let kinds = |text: &str| plan(text).retry.expect("a retry").kinds;
+    assert_eq!(kinds("retry = 1"), [Kind::Error]);
+    assert_eq!(kinds("retry = 1, idempotent"), [Kind::Error, Kind::Timeout]);
+    assert_eq!(kinds("retry(1, on = is_transient)"), [Kind::Error]);
+    assert_eq!(kinds("retry(1, on = |e| e.is_transient()), idempotent"), [Kind::Error, Kind::Timeout]);
+    assert_eq!(kinds("idempotent, retry(1, on = [error])"), [Kind::Error]);
+    assert_eq!(kinds("idempotent, retry(1, on = [timeout])"), [Kind::Timeout]);
+    assert_eq!(kinds("idempotent, retry(1, on = [|e| e.ok(), timeout])"), [Kind::Timeout, Kind::Error]);
+    assert_eq!(kinds("bulkhead = \"a\", retry(1, on = [full, wait, rate])"), [Kind::Full, Kind::Wait, Kind::Rate]);
+}
+
+#[test]
+fn the_name_is_the_functions_unless_given() {
+    assert_eq!(plan("timeout = \"1s\"").name, "get");
+    assert_eq!(plan("timeout = \"1s\", name = \"recs.fetch\"").name, "recs.fetch");
+    let raw = super::plan_on("timeout = \"1s\"", "async fn r#match() {}").unwrap_or_else(|all| panic!("{all:?}"));
+    assert_eq!(raw.name, "match");
+}
+
+#[test]
+fn keys_stand_in_any_order_and_may_end_in_a_comma() {
+    let plan = plan("fallback = |failure| f(a, b), retry(1,), breaker, timeout = \"1s\", crate = crate::facade::wt,");
+    assert!(plan.fallback.is_some() && plan.retry.is_some() && plan.breaker.is_some() && plan.timeout.is_some());
+}
+
+#[test]
+fn callables_are_paths_and_closures_of_every_kind() {
+    for callable in [
+        "f",
+        "Self::f",
+        "a::b::f::<A, B>",
+        "<A as B>::f",
+        "|| vec![1, 2]",
+        "move || x",
+        "async || x",
+        "|_| { x }",
+        "|error: &Failure| -> Vec<u8> { x }",
+    ] {
+        let plan = plan(&format!("fallback = {callable}, timeout = \"1s\""));
+        assert!(plan.fallback.is_some() && plan.timeout.is_some(), "{callable}");
+    }
+}

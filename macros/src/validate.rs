@@ -1,0 +1,199 @@
+//! Every rule between two keys, and between the keys and the function.
+//!
+//! The rules are few because the types carry the rest: whether a return type can hold a refusal, whether a predicate
+//! fits the error, whether an argument can be cloned are questions that only the compiler can answer, and it answers
+//! them at the right place because the expansion asks them there. What is left are the contradictions that would
+//! compile and mean nothing: a list that retries `full` where nothing can be full, a breaker that waits for more calls
+//! than its window holds, an attribute that protects nothing.
+//!
+//! One rule is about safety. An attempt that timed out may have done its work and only failed to say so; trying again
+//! is right for reads and charges a card twice for writes. So `timeout` in a retry list needs the word `idempotent`.
+//!
+//! Invariants
+//! - All rules are checked, whatever the first one found.
+//! - A key that was written but wrong breaks no rule a second time.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::ext::IdentExt;
+
+use crate::diag::Errors;
+use crate::parse::args::Args;
+use crate::parse::breaker as parsed;
+use crate::parse::item::Item;
+use crate::parse::retry::{Kind, Retry as ParsedRetry};
+use crate::parse::shape;
+use crate::parse::slot::Slot;
+use crate::plan::{Breaker, Origin, Plan, Retry};
+
+/// Proof that a plan went through here.
+pub(crate) struct Seal(());
+
+/// The window of a breaker that does not name one. The runtime's default, known here for one comparison.
+const WINDOW: u32 = 100;
+/// The calls a breaker waits for by default.
+const MIN_CALLS: u32 = 20;
+
+/// Turns what was written into what is to be generated, or says why not.
+pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> Option<Plan> {
+    protects_something(&args, errors);
+    // In the order in which they refuse; only one is named in an error.
+    let refusing = [args.deadline.span(), args.breaker.span(), args.bulkhead.span(), args.timeout.span()];
+    let refuses = refusing.into_iter().flatten().next();
+    let idempotent = args.idempotent.written();
+    if let Some(item) = &item {
+        fits_function(&args, item, errors);
+    }
+    let has_bulkhead = args.bulkhead.written();
+    let key = args.retry.span().unwrap_or_else(Span::call_site);
+    let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has_bulkhead, errors));
+    let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, errors));
+    let item = item?;
+    Some(Plan {
+        name: args.name.take().unwrap_or_else(|| item.sig.ident.unraw().to_string()),
+        runtime: args.runtime.take().unwrap_or_else(|| syn::parse_quote!(::watertight)),
+        timeout: args.timeout.take(),
+        deadline: args.deadline.take(),
+        bulkhead: args.bulkhead.take(),
+        breaker,
+        retry,
+        fallback: args.fallback.take(),
+        idempotent,
+        refuses,
+        item,
+        _seal: Seal(()),
+    })
+}
+
+/// An attribute that changes nothing looks like protection and is none.
+fn protects_something(args: &Args, errors: &mut Errors) {
+    let strategies = [
+        args.timeout.written(),
+        args.deadline.written(),
+        args.bulkhead.written(),
+        args.breaker.written(),
+        args.retry.written(),
+        args.fallback.written(),
+    ];
+    if strategies.contains(&true) || !errors.is_empty() {
+        return;
+    }
+    errors.at(
+        Span::call_site(),
+        "this attribute names no strategy, so it protects nothing",
+        "write at least one, for instance `#[resilient(timeout = \"300ms\", bulkhead = \"recs:8/queue:16\")]`",
+    );
+}
+
+/// Retrying runs the body again, which some shapes of function do not allow.
+fn fits_function(args: &Args, item: &Item, errors: &mut Errors) {
+    let Some(retry) = args.retry.span() else { return };
+    if names_instrument(&item.shape.block.stream()) {
+        errors.at(
+            retry,
+            "`#[instrument]` stands above `#[resilient]` and has moved the arguments, so the body cannot run again",
+            "put `#[resilient]` above `#[instrument]`",
+        );
+    }
+    if matches!(item.shape.kind, shape::Kind::Steps) {
+        errors.at(
+            retry,
+            "this function does something before its async block, which a further attempt could not repeat",
+            "make it an `async fn`, or move everything into the async block",
+        );
+    }
+}
+
+/// Whether the statements are the ones that `tracing` leaves behind.
+fn names_instrument(body: &TokenStream) -> bool {
+    body.clone().into_iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "__tracing_attr_span"))
+}
+
+fn decide_retry(retry: ParsedRetry, key: Span, idempotent: bool, has_bulkhead: bool, errors: &mut Errors) -> Retry {
+    let on = retry.details.on.take().unwrap_or_default();
+    let kinds = on.kinds.as_deref();
+    let named =
+        |kind: Kind| kinds.and_then(|kinds| kinds.iter().find(|(named, _)| *named == kind)).map(|found| found.1);
+    if let (Some(span), false) = (named(Kind::Timeout), idempotent) {
+        errors.at(
+            span,
+            "an attempt that timed out may have written before it was cut off, and trying again would write twice",
+            "add the key `idempotent` if running twice does no harm, or take `timeout` out of the list",
+        );
+    }
+    for (kind, word) in [(Kind::Full, "full"), (Kind::Wait, "wait")] {
+        if let (Some(span), false) = (named(kind), has_bulkhead) {
+            errors.at(
+                span,
+                format!("`{word}` is a bulkhead's refusal, and this function has no bulkhead"),
+                format!("add `bulkhead = \"NAME:SLOTS\"`, or take `{word}` out of the list"),
+            );
+        }
+    }
+    let mut decided: Vec<Kind> = kinds.unwrap_or_default().iter().map(|(kind, _)| *kind).collect();
+    // A predicate speaks about errors, so it stands for the word as well.
+    if (kinds.is_none() || on.predicate.is_some()) && !decided.contains(&Kind::Error) {
+        decided.push(Kind::Error);
+    }
+    // Without a list, whoever says that running twice does no harm means the timeouts.
+    if kinds.is_none() && idempotent {
+        decided.push(Kind::Timeout);
+    }
+    Retry {
+        key,
+        times: retry.times,
+        backoff: retry.details.backoff.take(),
+        budget: retry.details.budget.take(),
+        predicate: on.predicate,
+        kinds: decided,
+    }
+}
+
+fn decide_breaker(breaker: parsed::Breaker, errors: &mut Errors) -> Breaker {
+    let declared = match breaker {
+        parsed::Breaker::Join(name) => {
+            return Breaker {
+                origin: Origin::Join(name),
+                window: None,
+                failures: None,
+                min_calls: None,
+                cooldown: None,
+                probes: None,
+                on: None,
+            };
+        }
+        parsed::Breaker::Declare(declared) => *declared,
+    };
+    let min_calls = min_calls(&declared.window, &declared.min_calls, errors);
+    Breaker {
+        origin: declared.name.take().map_or(Origin::Own, Origin::Named),
+        window: declared.window.take(),
+        failures: declared.failures.take(),
+        min_calls,
+        cooldown: declared.cooldown.take(),
+        probes: declared.probes.take(),
+        on: declared.on.take(),
+    }
+}
+
+/// A breaker that waits for more calls than its window can hold would never open.
+fn min_calls(window: &Slot<u32>, min_calls: &Slot<(u32, Span)>, errors: &mut Errors) -> Option<u32> {
+    let holds = match (window.written(), window.get()) {
+        (true, None) => return None,
+        (_, given) => given.copied(),
+    };
+    match (min_calls.get().copied(), holds) {
+        (Some((calls, span)), _) if calls > holds.unwrap_or(WINDOW) => {
+            let holds = holds.unwrap_or(WINDOW);
+            errors.at(
+                span,
+                format!("the window holds {holds} calls, so {calls} would never be reached and it would never open"),
+                format!("write `min_calls` of {holds} or less, or a larger `window`"),
+            );
+            None
+        }
+        (Some((calls, _)), _) => Some(calls),
+        // A window smaller than the default asks to be judged when it is full.
+        (None, Some(window)) if window < MIN_CALLS && !min_calls.written() => Some(window),
+        (None, _) => None,
+    }
+}

@@ -1,0 +1,83 @@
+async fn f(
+    Json(x): Json<T>,
+    Foo { y, .. }: Foo,
+    _: u8,
+    [c,
+    d,
+    ]: [u8; 2],
+    ref z: String,
+    rest: &[u8],
+    buf: &mut Vec<u8>,
+    Unit: Unit,
+    r#type: u8,
+) -> Result<(), AppError> {
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+        ::watertight::__private::Declaration::new(
+                "f",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .breaker(::watertight::__private::breaker::Config::own())
+            .retry(::watertight::__private::retry::Config::new(1u32)),
+    );
+    ::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        ::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_x = ::watertight::__private::Given::new(x);
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_y = ::watertight::__private::Given::new(y);
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_c = ::watertight::__private::Given::new(c);
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_d = ::watertight::__private::Given::new(d);
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_rest = ::watertight::__private::Given::new(rest);
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_type = ::watertight::__private::Given::new(r#type);
+    let __wt_end = loop {
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let x = __wt_given_x.give(__wt_call.is_last());
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let y = __wt_given_y.give(__wt_call.is_last());
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let c = __wt_given_c.give(__wt_call.is_last());
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let d = __wt_given_d.give(__wt_call.is_last());
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut rest = __wt_given_rest.give(__wt_call.is_last());
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let buf = &mut *buf;
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let r#type = __wt_given_type.give(__wt_call.is_last());
+        let __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(async move { if let
+            ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
+            Result < (), AppError > > { return __wt_return; } '__wt_body : { go(). await
+            } })
+        );
+        match ::watertight::__private::attempt(
+                __wt_call.as_mut(),
+                __wt_body,
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                },
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&::watertight::__private::Keep::new(__wt_out)).keep()
+                },
+            )
+            .await
+        {
+            ::watertight::__private::Step::End(__wt_end) => break __wt_end,
+            ::watertight::__private::Step::Again => {}
+        }
+    };
+    ::watertight::__private::answer(
+        __wt_call.as_mut(),
+        ::core::convert::identity(__wt_end),
+    )
+}

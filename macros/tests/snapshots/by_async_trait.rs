@@ -1,0 +1,105 @@
+impl Guarded {
+    fn get<'life0, 'async_trait>(
+        &'life0 mut self,
+        id: String,
+        __arg2: Json<String>,
+    ) -> ::core::pin::Pin<
+        Box<
+            dyn ::core::future::Future<
+                Output = Result<String, AppError>,
+            > + ::core::marker::Send + 'async_trait,
+        >,
+    >
+    where
+        'life0: 'async_trait,
+    {
+        Box::pin(async move {
+            if let ::core::option::Option::Some(__ret) = ::core::option::Option::None::<
+                Result<String, AppError>,
+            > {
+                #[allow(unreachable_code)] return __ret;
+            }
+            let mut __self = self;
+            let id = id;
+            let Json(x) = {
+                let __arg2 = __arg2;
+                __arg2
+            };
+            let __ret: Result<String, AppError> = {
+                static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+                    ::watertight::__private::Declaration::new(
+                            "get",
+                            ::core::module_path!(),
+                            ::core::file!(),
+                            ::core::line!(),
+                        )
+                        .breaker(::watertight::__private::breaker::Config::own())
+                        .retry(::watertight::__private::retry::Config::new(1u32)),
+                );
+                ::watertight::__private::list!(__WT_SITE);
+                let mut __wt_call = ::core::pin::pin!(
+                    ::watertight::__private::Call::begin(& __WT_SITE)
+                );
+                #[allow(
+                    clippy::shadow_reuse,
+                    clippy::shadow_same,
+                    clippy::shadow_unrelated
+                )]
+                let mut __wt_given_id = ::watertight::__private::Given::new(id);
+                #[allow(
+                    clippy::shadow_reuse,
+                    clippy::shadow_same,
+                    clippy::shadow_unrelated
+                )]
+                let mut __wt_given_x = ::watertight::__private::Given::new(x);
+                let __wt_end = loop {
+                    #[allow(
+                        clippy::shadow_reuse,
+                        clippy::shadow_same,
+                        clippy::shadow_unrelated
+                    )]
+                    let id = __wt_given_id.give(__wt_call.is_last());
+                    #[allow(
+                        clippy::shadow_reuse,
+                        clippy::shadow_same,
+                        clippy::shadow_unrelated
+                    )]
+                    let x = __wt_given_x.give(__wt_call.is_last());
+                    let __wt_body = ::core::pin::pin!(
+                        ::core::option::Option::Some(async {
+                        #[allow(clippy::shadow_reuse, clippy::shadow_same,
+                        clippy::shadow_unrelated)] let mut id = id;
+                        #[allow(clippy::shadow_reuse, clippy::shadow_same,
+                        clippy::shadow_unrelated)] let x = x; if let
+                        ::core::option::Option::Some(__wt_return) =
+                        ::core::option::Option::None:: < Result < String, AppError > > {
+                        return __wt_return; } '__wt_body : { __self.get(id, x). await }
+                        })
+                    );
+                    match ::watertight::__private::attempt(
+                            __wt_call.as_mut(),
+                            __wt_body,
+                            |__wt_out| {
+                                use ::watertight::__private::judge::*;
+                                (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                            },
+                            |__wt_out| {
+                                use ::watertight::__private::judge::*;
+                                (&&::watertight::__private::Keep::new(__wt_out)).keep()
+                            },
+                        )
+                        .await
+                    {
+                        ::watertight::__private::Step::End(__wt_end) => break __wt_end,
+                        ::watertight::__private::Step::Again => {}
+                    }
+                };
+                ::watertight::__private::answer(
+                    __wt_call.as_mut(),
+                    ::core::convert::identity(__wt_end),
+                )
+            };
+            #[allow(unreachable_code)] __ret
+        })
+    }
+}

@@ -1,0 +1,93 @@
+async fn f() -> Result<Vec<u8>, AppError> {
+    static __WT_SITE: crate::facade::watertight::__private::Site = crate::facade::watertight::__private::Site::new(
+        crate::facade::watertight::__private::Declaration::new(
+                "recs",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .timeout(
+                crate::facade::watertight::__private::timeout::Config::new(300000000u64),
+            )
+            .deadline(
+                crate::facade::watertight::__private::deadline::Config::new(
+                    2000000000u64,
+                ),
+            )
+            .bulkhead(
+                crate::facade::watertight::__private::bulkhead::Config::new("recs", 8u32)
+                    .queue(16u32)
+                    .wait(100000000u64),
+            )
+            .breaker(
+                crate::facade::watertight::__private::breaker::Config::named("recs")
+                    .window(50u32)
+                    .failures(0.2f64)
+                    .min_calls(10u32)
+                    .cooldown(5000000000u64)
+                    .probes(2u32),
+            )
+            .retry(
+                crate::facade::watertight::__private::retry::Config::new(3u32)
+                    .backoff(50000000u64, 2000000000u64)
+                    .budget(0.1f64, 5f64)
+                    .on_timeout()
+                    .on_full(),
+            )
+            .fallback()
+            .idempotent(),
+    );
+    crate::facade::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        crate ::facade::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    let __wt_end = loop {
+        let __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(async move { if let
+            ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
+            Result < Vec < u8 >, AppError > > { return __wt_return; } '__wt_body : {
+            load(). await } })
+        );
+        match crate::facade::watertight::__private::attempt(
+                __wt_call.as_mut(),
+                __wt_body,
+                |__wt_out| crate::facade::watertight::__private::breaker_on(
+                    crate::facade::watertight::__private::retry_on(
+                        {
+                            use crate::facade::watertight::__private::judge::*;
+                            (&&&crate::facade::watertight::__private::Judged(__wt_out))
+                                .verdict()
+                        },
+                        __wt_out,
+                        |e| e.is_transient(),
+                    ),
+                    __wt_out,
+                    is_outage,
+                ),
+                |__wt_out| {
+                    use crate::facade::watertight::__private::judge::*;
+                    (&&crate::facade::watertight::__private::Keep::new(__wt_out)).keep()
+                },
+            )
+            .await
+        {
+            crate::facade::watertight::__private::Step::End(__wt_end) => break __wt_end,
+            crate::facade::watertight::__private::Step::Again => {}
+        }
+    };
+    let __wt_shape = {
+        use crate::facade::watertight::__private::judge::*;
+        (&crate::facade::watertight::__private::Returned::of(&__wt_end)).shape()
+    };
+    let __wt_fallback = crate::facade::watertight::__private::with_failure(
+        &__wt_shape,
+        |failure| Cached::of(failure),
+    );
+    crate::facade::watertight::__private::fall_back(
+            __wt_shape,
+            __wt_call.as_mut(),
+            __wt_end,
+            __wt_fallback,
+        )
+        .await
+}

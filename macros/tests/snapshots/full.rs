@@ -1,0 +1,61 @@
+/// Documented.
+pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+        ::watertight::__private::Declaration::new(
+                "recommendations",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
+            .bulkhead(
+                ::watertight::__private::bulkhead::Config::new("recs", 8u32).queue(16u32),
+            )
+            .retry(::watertight::__private::retry::Config::new(2u32))
+            .fallback(),
+    );
+    ::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        ::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_user = ::watertight::__private::Given::new(user);
+    let __wt_end = loop {
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let user = __wt_given_user.give(__wt_call.is_last());
+        let __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(async move { if let
+            ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
+            Result < Vec < Rec >, AppError > > { return __wt_return; } '__wt_body : {
+            fetch(user). await } })
+        );
+        match ::watertight::__private::attempt(
+                __wt_call.as_mut(),
+                __wt_body,
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                },
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&::watertight::__private::Keep::new(__wt_out)).keep()
+                },
+            )
+            .await
+        {
+            ::watertight::__private::Step::End(__wt_end) => break __wt_end,
+            ::watertight::__private::Step::Again => {}
+        }
+    };
+    let __wt_shape = {
+        use ::watertight::__private::judge::*;
+        (&::watertight::__private::Returned::of(&__wt_end)).shape()
+    };
+    ::watertight::__private::fall_back(
+            __wt_shape,
+            __wt_call.as_mut(),
+            __wt_end,
+            empty_vec,
+        )
+        .await
+}

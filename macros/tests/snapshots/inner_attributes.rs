@@ -1,0 +1,37 @@
+async fn f() -> Result<(), AppError> {
+    #![allow(unused)]
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+        ::watertight::__private::Declaration::new(
+                "f",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .timeout(::watertight::__private::timeout::Config::new(1000000000u64)),
+    );
+    ::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        ::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    let __wt_end = {
+        let __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(async move { if let
+            ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
+            Result < (), AppError > > { return __wt_return; } '__wt_body : { go(). await
+            } })
+        );
+        ::watertight::__private::once(
+                __wt_call.as_mut(),
+                __wt_body,
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                },
+            )
+            .await
+    };
+    ::watertight::__private::answer(
+        __wt_call.as_mut(),
+        ::core::convert::identity(__wt_end),
+    )
+}

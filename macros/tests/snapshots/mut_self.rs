@@ -1,0 +1,75 @@
+impl Guarded {
+    async fn push(
+        &mut self,
+        item: Item,
+        (a, b): (u8, &mut u8),
+        #[cfg(test)]
+        c: u8,
+    ) -> Result<(), AppError> {
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+            ::watertight::__private::Declaration::new(
+                    "push",
+                    ::core::module_path!(),
+                    ::core::file!(),
+                    ::core::line!(),
+                )
+                .breaker(::watertight::__private::breaker::Config::own())
+                .retry(::watertight::__private::retry::Config::new(1u32)),
+        );
+        ::watertight::__private::list!(__WT_SITE);
+        let mut __wt_call = ::core::pin::pin!(
+            ::watertight::__private::Call::begin(& __WT_SITE)
+        );
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut __wt_given_item = ::watertight::__private::Given::new(item);
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut __wt_given_a = ::watertight::__private::Given::new(a);
+        #[cfg(test)]
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut __wt_given_c = ::watertight::__private::Given::new(c);
+        let __wt_end = loop {
+            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+            let item = __wt_given_item.give(__wt_call.is_last());
+            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+            let a = __wt_given_a.give(__wt_call.is_last());
+            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+            let b = &mut *b;
+            #[cfg(test)]
+            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+            let c = __wt_given_c.give(__wt_call.is_last());
+            let __wt_body = ::core::pin::pin!(
+                ::core::option::Option::Some(async { #[allow(clippy::shadow_reuse,
+                clippy::shadow_same, clippy::shadow_unrelated)] let mut item = item;
+                #[allow(clippy::shadow_reuse, clippy::shadow_same,
+                clippy::shadow_unrelated)] let a = a; #[allow(clippy::shadow_reuse,
+                clippy::shadow_same, clippy::shadow_unrelated)] let mut b = b;
+                #[cfg(test)] #[allow(clippy::shadow_reuse, clippy::shadow_same,
+                clippy::shadow_unrelated)] let c = c; if let
+                ::core::option::Option::Some(__wt_return) =
+                ::core::option::Option::None:: < Result < (), AppError > > { return
+                __wt_return; } '__wt_body : { self.0.push(item) } })
+            );
+            match ::watertight::__private::attempt(
+                    __wt_call.as_mut(),
+                    __wt_body,
+                    |__wt_out| {
+                        use ::watertight::__private::judge::*;
+                        (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                    },
+                    |__wt_out| {
+                        use ::watertight::__private::judge::*;
+                        (&&::watertight::__private::Keep::new(__wt_out)).keep()
+                    },
+                )
+                .await
+            {
+                ::watertight::__private::Step::End(__wt_end) => break __wt_end,
+                ::watertight::__private::Step::Again => {}
+            }
+        };
+        ::watertight::__private::answer(
+            __wt_call.as_mut(),
+            ::core::convert::identity(__wt_end),
+        )
+    }
+}
