@@ -1,2 +1,62 @@
-//! The main job.
-fn main() {}
+//! # The main job
+//!
+//! `cargo run --release` from the top of the repository: the recs outage, bare and annotated, with nothing to install.
+//!
+//! Exit code 0 after a complete run, 130 after Ctrl-C (partial results are printed and called so), 1 when something
+//! could not be set up, 2 for a wrong argument.
+//!
+//! Invariants:
+//! * standard output holds results alone;
+//! * everything is taken down by ordinary drops before the process ends, however it ends.
+
+mod args;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use watertight_examples::outage::{self, Outage};
+use watertight_examples::progress::Progress;
+use watertight_examples::report::{json, story, table};
+use watertight_examples::stop;
+
+use args::{Cli, Command, OutageArgs};
+
+/// What a shell expects of a program ended by Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    match Cli::parse().command() {
+        Command::Outage(args) => run_outage(&args).await,
+    }
+}
+
+async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {
+    // Before the wait, not after it: a path that cannot be written is known now.
+    let file = args.json.as_deref().map(writable).transpose()?;
+    let stop = stop::on_interrupt();
+    let outage = outage::both(args.settings(), &stop, &Progress::for_stderr()).await?;
+    let report = report(&outage, args.quick);
+    // A reader who left early, as `head` does, is no failure.
+    let _ = std::io::stdout().write_all(report.as_bytes());
+    if let Some(mut file) = file {
+        file.set_len(0)?;
+        writeln!(file, "{:#}", json::document(&outage))?;
+    }
+    Ok(if outage.partial { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+fn writable(path: &Path) -> anyhow::Result<File> {
+    OpenOptions::new().append(true).create(true).open(path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn report(outage: &Outage, quick: bool) -> String {
+    let quick = if quick { "Quick run: shortened, so the figures are rough.\n" } else { "" };
+    let guarded = outage.runs.iter().any(|run| !run.functions.is_empty());
+    let fates = if guarded { format!("\n{}\n", watertight::snapshot().to_string().trim_end()) } else { String::new() };
+    format!("\n{quick}{}\n{fates}\n{}\n", table::side_by_side(outage), story::tell(outage))
+}

@@ -1,0 +1,85 @@
+//! # The command line
+//!
+//! Run without a word, the program does the one thing it is here for. Everything else is a sub-command, so that what is
+//! added later never changes what `cargo run --release` does.
+//!
+//! Invariants:
+//! * no argument is needed, ever;
+//! * a value out of range is refused before anything starts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use watertight_examples::outage::Settings;
+
+const QUICK: u64 = 4;
+
+/// What happens to a shop when one of its vendors hangs, with and without one line.
+#[derive(Debug, Parser)]
+#[command(name = "demo", version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    outage: OutageArgs,
+}
+
+/// What to run.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The recs outage, bare and annotated (what runs when no command is given).
+    Outage(OutageArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct OutageArgs {
+    /// Length of each of the two runs.
+    #[arg(long, default_value_t = 15, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    seconds: u64,
+    /// Visitors on the product page; the limit keeps the sockets of both ends below a common 1,024.
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=400))]
+    clients: u16,
+    /// Seconds after which a visitor without an answer leaves, as a gateway's limit would have it.
+    #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    patience: u64,
+    /// Write the results here as well, with all settings.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Four seconds per run: the shape, with rougher figures.
+    #[arg(long, conflicts_with = "seconds")]
+    pub(crate) quick: bool,
+}
+
+impl Cli {
+    /// The command given, or the default one.
+    pub(crate) fn command(self) -> Command {
+        self.command.unwrap_or(Command::Outage(self.outage))
+    }
+}
+
+impl OutageArgs {
+    pub(crate) fn settings(&self) -> Settings {
+        let seconds = if self.quick { QUICK } else { self.seconds };
+        let mut settings = Settings::new(Duration::from_secs(seconds), self.clients.into());
+        settings.load.patience = Duration::from_secs(self.patience);
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, Command};
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn no_word_means_the_outage() {
+        <Cli as CommandFactory>::command().debug_assert();
+        let Command::Outage(args) = Cli::parse_from(["demo", "--clients", "7"]).command();
+        let settings = args.settings();
+        assert_eq!((settings.load.clients, settings.load.length.as_secs()), (7, 15));
+        let Command::Outage(args) = Cli::parse_from(["demo", "outage", "--quick"]).command();
+        assert_eq!(args.settings().load.length.as_secs(), 4);
+        assert!(Cli::try_parse_from(["demo", "--seconds", "0"]).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn demo(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_demo")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn results_on_stdout_progress_on_stderr_and_the_same_as_json() {
+    let file = std::env::temp_dir().join(format!("watertight-demo-{}.json", std::process::id()));
+    let seen = demo(&["--seconds", "1", "--clients", "20", "--json", file.to_str().unwrap()]);
+    let written = std::fs::read_to_string(&file);
+    let _ = std::fs::remove_file(&file);
+
+    assert_eq!(seen.status.code(), Some(0), "{}", text(&seen.stderr));
+    let (shown, progress) = (text(&seen.stdout), text(&seen.stderr));
+    for part in ["bare", "annotated", "/cart", "vendor: calls it saw", "recs.rs:", "#[resilient("] {
+        assert!(shown.contains(part), "{part} is missing in\n{shown}");
+    }
+    assert!(!shown.contains("PARTIAL") && !shown.contains('\u{1b}'), "{shown}");
+    assert!(progress.contains("bare  product") && !progress.contains('\u{1b}'), "{progress}");
+
+    let document: Value = serde_json::from_str(&written.unwrap()).unwrap();
+    assert_eq!(keys(&document), ["experiment", "partial", "runs", "settings"]);
+    assert_eq!(document["experiment"], "outage");
+    assert_eq!(document["settings"]["clients"], 20);
+    assert_eq!(document["settings"]["seconds"], 1.0);
+    assert_eq!(document["settings"]["vendor_answers_after_ms"], Value::Null);
+    let runs = document["runs"].as_array().unwrap();
+    assert_eq!(runs.iter().map(|run| run["variant"].as_str().unwrap()).collect::<Vec<_>>(), ["bare", "annotated"]);
+    for run in runs {
+        let routes = run["routes"].as_array().unwrap();
+        assert_eq!(keys(&routes[0]), ["ok", "p50_ms", "p99_ms", "requests", "route", "success_percent"]);
+        assert_eq!(routes[2]["route"], "/health");
+        assert_eq!(routes[2]["success_percent"], 100.0, "{run}");
+        assert!(run["vendor"]["requests"].as_u64().unwrap() > 0, "{run}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_known_before_the_wait() {
+    let seen = demo(&["--json", "/nowhere/at/all.json"]);
+    assert_eq!(seen.status.code(), Some(1));
+    assert!(text(&seen.stderr).contains("cannot write /nowhere/at/all.json"), "{}", text(&seen.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_at_once_with_partial_results() {
+    use std::io::Read;
+    use std::process::Stdio;
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_demo"))
+        .args(["--seconds", "600"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first line of progress: it is under way.
+    child.stderr.as_mut().unwrap().read_exact(&mut [0; 20]).unwrap();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let seen = child.wait_with_output().unwrap();
+    assert_eq!(seen.status.code(), Some(130), "{}", text(&seen.stderr));
+    let shown = text(&seen.stdout);
+    assert!(shown.contains("PARTIAL") && shown.contains("bare (partial)"), "{shown}");
+    assert!(!shown.contains("Annotated:"), "{shown}");
+}
