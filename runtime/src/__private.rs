@@ -13,7 +13,7 @@ pub use crate::catalogue::Entry;
 pub use crate::catalogue::LINKED;
 pub use crate::declaration::Declaration;
 pub use crate::pipeline::{
-    Attempt, Call, End, Once, Refusable, Step, answer, answer_unrefused, attempt, fall_back, once,
+    Answering, Attempt, Call, End, Once, Refusable, Step, answer, answer_unrefused, attempt, fall_back, once, settle,
 };
 pub use crate::site::Site;
 
@@ -197,21 +197,44 @@ pub mod judge {
     }
 }
 
+/// A return type whose errors a predicate can be asked about.
+#[diagnostic::on_unimplemented(
+    message = "`on` asks about errors, and `{Self}` carries none",
+    label = "this predicate would never be asked",
+    note = "return a `Result`, or leave the predicate out"
+)]
+pub trait Errs {
+    /// The error.
+    type Error;
+
+    /// The error, if it is one.
+    fn error(&self) -> Option<&Self::Error>;
+}
+
+impl<T, E> Errs for Result<T, E> {
+    type Error = E;
+
+    #[inline]
+    fn error(&self) -> Option<&E> {
+        self.as_ref().err()
+    }
+}
+
 /// Lets a predicate say which errors are retried.
 #[inline]
-pub fn retry_on<T, E>(verdict: Verdict, returned: &Result<T, E>, on: impl FnOnce(&E) -> bool) -> Verdict {
-    match returned {
-        Ok(_) => verdict,
-        Err(error) => Verdict { retryable: on(error), ..verdict },
+pub fn retry_on<R: Errs>(verdict: Verdict, returned: &R, on: impl FnOnce(&R::Error) -> bool) -> Verdict {
+    match returned.error() {
+        None => verdict,
+        Some(error) => Verdict { retryable: on(error), ..verdict },
     }
 }
 
 /// Lets a predicate say which errors count against the dependency.
 #[inline]
-pub fn breaker_on<T, E>(verdict: Verdict, returned: &Result<T, E>, on: impl FnOnce(&E) -> bool) -> Verdict {
-    match returned {
-        Ok(_) => verdict,
-        Err(error) => Verdict { failure: on(error), ..verdict },
+pub fn breaker_on<R: Errs>(verdict: Verdict, returned: &R, on: impl FnOnce(&R::Error) -> bool) -> Verdict {
+    match returned.error() {
+        None => verdict,
+        Some(error) => Verdict { failure: on(error), ..verdict },
     }
 }
 
@@ -233,15 +256,37 @@ impl<T> Given<T> {
     }
 }
 
-impl<T: Clone> Given<T> {
-    /// A clone for this attempt; the last one gets the argument itself.
+/// An argument that can be given to more than one attempt.
+#[diagnostic::on_unimplemented(
+    message = "`retry` needs this argument again for each attempt, and `{Self}` is not `Clone`",
+    label = "cannot be given to a second attempt",
+    note = "borrow it (`&{Self}`), put it behind an `Arc`, derive `Clone` for it, or leave `retry` out"
+)]
+pub trait Again: Sized {
+    /// One more of it.
+    #[must_use]
+    fn again(&self) -> Self;
+}
+
+impl<T: Clone> Again for T {
+    #[inline]
+    fn again(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl<T> Given<T> {
+    /// One for this attempt; the last attempt gets the argument itself.
     ///
     /// # Panics
     ///
     /// When asked again after the last attempt, which generated code never does.
     #[inline]
-    pub fn give(&mut self, is_last: bool) -> T {
-        let given = if is_last { self.0.take() } else { self.0.clone() };
+    pub fn give(&mut self, is_last: bool) -> T
+    where
+        T: Again,
+    {
+        let given = if is_last { self.0.take() } else { self.0.as_ref().map(Again::again) };
         match given {
             Some(argument) => argument,
             None => unreachable!("watertight: an attempt after the last one"),

@@ -127,7 +127,7 @@ fn fall_back(fallback: &Expr, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let (at, _) = body::ends(fallback);
     let (judge, returned) = (paths.judge(here), paths.returned(here));
-    let (call, end, shape) = (local("__wt_call", at), local("__wt_end", at), local("__wt_shape", at));
+    let (call, failure, shape) = (local("__wt_call", at), local("__wt_failure", at), local("__wt_shape", at));
     let with_failure = paths.with_failure(at);
     // A closure that does not say what it takes has to be told before its body is looked at.
     let (told, fallback) = match fallback {
@@ -138,11 +138,18 @@ fn fall_back(fallback: &Expr, paths: &Paths<'_>) -> TokenStream {
         _ => (TokenStream::new(), fallback.to_token_stream()),
     };
     let function = paths.fall_back(at);
-    let answer = quote_spanned!(ours(at)=> #function(#shape, #call.as_mut(), #end, #fallback).await);
+    let answer = quote_spanned!(ours(at)=> #function(#shape, #call.as_mut(), #failure, #fallback).await);
+    let settle = paths.settle(here);
+    // A success is sorted out before anything is awaited, so that it need not be `Send` for the fallback's sake.
     quote_spanned! {here=>
-        let __wt_shape = {
+        let (__wt_shape, __wt_failure) = {
             use #judge::*;
-            (&#returned::of(&__wt_end)).shape()
+            let __wt_end = __wt_end;
+            let __wt_shape = (&#returned::of(&__wt_end)).shape();
+            match #settle(&__wt_shape, __wt_call.as_mut(), __wt_end) {
+                ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+                ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+            }
         };
         #told
         #answer

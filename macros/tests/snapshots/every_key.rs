@@ -75,9 +75,19 @@ async fn f() -> Result<Vec<u8>, AppError> {
             crate::facade::watertight::__private::Step::Again => {}
         }
     };
-    let __wt_shape = {
+    let (__wt_shape, __wt_failure) = {
         use crate::facade::watertight::__private::judge::*;
-        (&crate::facade::watertight::__private::Returned::of(&__wt_end)).shape()
+        let __wt_end = __wt_end;
+        let __wt_shape = (&crate::facade::watertight::__private::Returned::of(&__wt_end))
+            .shape();
+        match crate::facade::watertight::__private::settle(
+            &__wt_shape,
+            __wt_call.as_mut(),
+            __wt_end,
+        ) {
+            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+        }
     };
     let __wt_fallback = crate::facade::watertight::__private::with_failure(
         &__wt_shape,
@@ -86,7 +96,7 @@ async fn f() -> Result<Vec<u8>, AppError> {
     crate::facade::watertight::__private::fall_back(
             __wt_shape,
             __wt_call.as_mut(),
-            __wt_end,
+            __wt_failure,
             __wt_fallback,
         )
         .await

@@ -47,14 +47,23 @@ pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
             ::watertight::__private::Step::Again => {}
         }
     };
-    let __wt_shape = {
+    let (__wt_shape, __wt_failure) = {
         use ::watertight::__private::judge::*;
-        (&::watertight::__private::Returned::of(&__wt_end)).shape()
+        let __wt_end = __wt_end;
+        let __wt_shape = (&::watertight::__private::Returned::of(&__wt_end)).shape();
+        match ::watertight::__private::settle(
+            &__wt_shape,
+            __wt_call.as_mut(),
+            __wt_end,
+        ) {
+            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+        }
     };
     ::watertight::__private::fall_back(
             __wt_shape,
             __wt_call.as_mut(),
-            __wt_end,
+            __wt_failure,
             empty_vec,
         )
         .await

@@ -24,7 +24,12 @@ pub struct Guard {
 
 impl Guard {
     pub fn new() -> Self {
-        Self { slots: Semaphore::new(8), failures: AtomicU64::new(0), open_until: AtomicU64::new(0), origin: Instant::now() }
+        Self {
+            slots: Semaphore::new(8),
+            failures: AtomicU64::new(0),
+            open_until: AtomicU64::new(0),
+            origin: Instant::now(),
+        }
     }
 
     fn is_open(&self) -> bool {

@@ -181,7 +181,9 @@ fn contention(criterion: &mut Criterion) {
     group.finish();
 }
 
-async fn on_two<F: Future<Output = Result<u32, Failed>> + Send>(call: impl Fn(u32) -> F + Copy + Send + Sync + 'static) {
+async fn on_two<F: Future<Output = Result<u32, Failed>> + Send>(
+    call: impl Fn(u32) -> F + Copy + Send + Sync + 'static,
+) {
     let tasks: Vec<_> = (0..2)
         .map(|_| {
             tokio::spawn(async move {

@@ -35,6 +35,7 @@ fn criterion_home() -> Option<PathBuf> {
 fn mean(root: &Path, name: &str) -> Option<f64> {
     let text = std::fs::read_to_string(root.join(name).join("new").join("estimates.json")).ok()?;
     let after = text.split("\"mean\":").nth(1)?.split("\"point_estimate\":").nth(1)?;
-    let number: String = after.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-' | '+')).collect();
+    let number: String =
+        after.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-' | '+')).collect();
     Some(number.parse::<f64>().ok()? / 1_000.0)
 }

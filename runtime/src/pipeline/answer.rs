@@ -3,7 +3,11 @@
 //!
 //! Invariant: each of these books exactly once, unless it is dropped or panics, which the call's Drop books.
 
+use std::marker::PhantomData;
 use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
 
 use super::call::Call;
 use super::end::{End, Refusable};
@@ -40,24 +44,55 @@ fn refusal(call: Pin<&mut Call>) -> Error {
     call.take_refusal().unwrap_or_else(|| Error::new(None, Detail::Spent { in_queue: false }))
 }
 
-/// With a fallback: it answers for every failure.
-pub async fn fall_back<S, Form, A>(_shape: S, mut call: Pin<&mut Call>, end: End<S::Whole>, fallback: A) -> S::Whole
-where
-    S: Shape,
-    A: Answers<S, Form>,
-{
+/// With a fallback: tells a success, which is booked, from a failure, for which the fallback is asked next.
+///
+/// # Errors
+///
+/// The failure.
+#[inline]
+pub fn settle<S: Shape>(_: &S, mut call: Pin<&mut Call>, end: End<S::Whole>) -> Result<S::Whole, Failure<S::Error>> {
     let failure = match end {
         End::Answered(whole) => match S::split(whole) {
             Ok(whole) => {
                 call.book(FallbackUse::None);
-                return whole;
+                return Ok(whole);
             }
             Err(error) => Failure::Failed(error),
         },
         End::Refused => Failure::Refused(refusal(call.as_mut())),
     };
-    call.as_mut().ask_fallback();
-    let whole = fallback.answer(failure).await;
-    call.book(if S::is_failure(&whole) { FallbackUse::Failed } else { FallbackUse::Used });
-    whole
+    call.ask_fallback();
+    Err(failure)
+}
+
+/// With a fallback: it answers for a failure.
+pub fn fall_back<'a, S: Shape, Form, A: Answers<S, Form>>(
+    _: S,
+    call: Pin<&'a mut Call>,
+    failure: Failure<S::Error>,
+    fallback: A,
+) -> Answering<'a, S, A::Answer> {
+    Answering { call, answer: fallback.answer(failure), shape: PhantomData }
+}
+
+pin_project! {
+    /// The future of [`fall_back`].
+    #[must_use = "futures do nothing unless awaited"]
+    pub struct Answering<'a, S, F> {
+        call: Pin<&'a mut Call>,
+        #[pin]
+        answer: F,
+        shape: PhantomData<fn() -> S>,
+    }
+}
+
+impl<S: Shape, F: Future<Output = S::Whole>> Future for Answering<'_, S, F> {
+    type Output = S::Whole;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<S::Whole> {
+        let this = self.project();
+        let whole = ready!(this.answer.poll(cx));
+        this.call.as_mut().book(if S::is_failure(&whole) { FallbackUse::Failed } else { FallbackUse::Used });
+        Poll::Ready(whole)
+    }
 }

@@ -33,7 +33,7 @@ mod floor;
 mod gate;
 mod run;
 
-pub use answer::{answer, answer_unrefused, fall_back};
+pub use answer::{Answering, answer, answer_unrefused, fall_back, settle};
 pub use call::Call;
 pub(crate) use call::Start;
 pub use end::{End, Refusable, Step};

@@ -159,9 +159,12 @@ impl Machine {
 
     pub(crate) fn set_rules(&mut self, rules: Rules) {
         self.rules = rules;
-        if let Phase::Closed { watch, .. } = &mut self.phase {
+        match &mut self.phase {
             // The next result, whichever it is, is judged by the new rules and settles this anew.
-            *watch = true;
+            Phase::Closed { watch, .. } => *watch = true,
+            // Fewer probes are asked for than have succeeded: no further one would be let out to close it.
+            Phase::HalfOpen { succeeded, .. } if *succeeded >= rules.probes => self.close(),
+            Phase::HalfOpen { .. } | Phase::Open { .. } | Phase::Isolated => {}
         }
     }
 

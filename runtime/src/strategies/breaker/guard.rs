@@ -18,12 +18,12 @@ impl Admission {
         Self { breaker, generation, probe, settled: false }
     }
 
-    /// Reports the attempt's result.
+    /// Reports the attempt's result. `now` is asked for only when that may change the state.
     #[inline]
     pub(crate) fn settle(mut self, sign: Sign, now: impl FnOnce() -> Moment) {
         self.settled = true;
         match sign {
-            Sign::Success => self.breaker.succeeded(self.generation, self.probe),
+            Sign::Success => self.breaker.succeeded(self.generation, self.probe, now),
             Sign::Failure => self.breaker.failed(self.generation, self.probe, now()),
         }
     }

@@ -157,7 +157,7 @@ impl Breaker {
     }
 
     #[inline]
-    fn succeeded(&self, generation: u32, probe: Option<u32>) {
+    fn succeeded(&self, generation: u32, probe: Option<u32>, now: impl FnOnce() -> Moment) {
         let mark = Mark::from_raw(self.gate.mark.load(Ordering::Acquire));
         if mark.generation() != generation {
             return;
@@ -171,12 +171,11 @@ impl Breaker {
                 return;
             }
         }
-        self.judge_success(generation, probe);
+        self.judge_success(generation, probe, now());
     }
 
     #[cold]
-    fn judge_success(&self, generation: u32, probe: Option<u32>) {
-        let now = Moment::now();
+    fn judge_success(&self, generation: u32, probe: Option<u32>, now: Moment) {
         self.step(|machine| {
             let successes = self.successes(machine.generation());
             machine.success(generation, probe, successes, now, roll());

@@ -49,7 +49,11 @@ pub(crate) enum Next {
 
 pub(crate) fn decide(config: &Config, seen: Seen, roll: f64) -> Next {
     if !is_retryable(config, seen) {
-        return Next::Stop(if seen.trouble == Trouble::Open { StopReason::Open } else { StopReason::NotRetryable });
+        return Next::Stop(match seen.trouble {
+            Trouble::Open => StopReason::Open,
+            Trouble::OutOfTime => StopReason::NoTime,
+            _ => StopReason::NotRetryable,
+        });
     }
     if seen.attempt >= config.max {
         return Next::Stop(StopReason::Exhausted);
