@@ -1,4 +1,37 @@
 //! Async functions that survive slow dependencies.
+//!
+//! One attribute, [`resilient`], gives an async function a deadline that cancels its work, a compartment of its own,
+//! measured retries and an answer for the day its dependency hangs. Its documentation is the manual. What happened is in
+//! [`snapshot`] from process start, for every annotated function, called or not.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() {
+//! use watertight::resilient;
+//!
+//! #[resilient(timeout = "300ms", bulkhead = "recs-of-the-front-page:8/queue:16", fallback = Vec::new)]
+//! async fn recommendations(user: u64) -> Vec<String> {
+//!     let _ = user;
+//!     std::future::pending().await // a service that accepts and never answers
+//! }
+//!
+//! assert_eq!(recommendations(7).await, Vec::<String>::new());
+//! # }
+//! ```
+//!
+//! - [`deadline`]: scopes by hand, and reading what is left.
+//! - [`spawn`]: a task that inherits the deadline.
+//! - [`attempt`] and [`call_id`]: which attempt runs, and a key that is the same over all attempts of a call.
+//! - [`Error`]: why a call was refused or cut short. [`Classify`]: which of your errors are worth another try.
+//! - [`metrics`] and [`export`]: figures as data, and for other systems.
+//!
+//! Time comes from tokio's clock alone, so a test with a paused clock drives every timeout, pause and cooldown.
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `catalogue` | on | functions are listed before their first call, through a list the linker makes |
+//! | `metrics` | on | [`export`] through the `metrics` facade |
+//! | `testing` | off | `testing::record`: the steps of a call, in order |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
@@ -23,6 +56,7 @@ pub use call::tally::{AttemptFate, StopReason, WaitFate};
 pub use call::{CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, Identity, Refusal};
 pub use metrics::{Snapshot, snapshot};
 pub use spawn::spawn;
+#[doc = include_str!("../MANUAL.md")]
 pub use watertight_macros::resilient;
 
 /// Deadlines that travel down the tree of calls.
@@ -34,3 +68,7 @@ pub mod deadline {
 pub mod breaker {
     pub use crate::registry::{isolate, reset};
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

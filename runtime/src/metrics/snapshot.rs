@@ -33,13 +33,13 @@ pub struct Snapshot {
 /// use watertight::resilient;
 ///
 /// #[resilient(timeout = "1s")]
-/// async fn price(cents: u32) -> Result<u32, watertight::Error> {
+/// async fn twice_the_price(cents: u32) -> Result<u32, watertight::Error> {
 ///     Ok(cents * 2)
 /// }
 ///
-/// price(21).await.unwrap();
+/// twice_the_price(21).await.unwrap();
 /// let snapshot = watertight::snapshot();
-/// let site = snapshot.site("price").expect("listed");
+/// let site = snapshot.site("twice_the_price").expect("listed");
 /// assert_eq!((site.calls, site.ok), (1, 1));
 /// println!("{snapshot}");
 /// # }

@@ -94,7 +94,7 @@ impl Word {
 
     /// A waiter gets a slot that was added.
     pub(crate) fn grant(self) -> Option<Self> {
-        (self.queued() > 0 && self.running() < self.slots()).then_some(Self(self.0 + RUNNING - QUEUED))
+        (self.queued() > 0 && self.running() < self.slots()).then(|| Self(self.0 + RUNNING - QUEUED))
     }
 
     /// A waiter goes away.
