@@ -23,6 +23,7 @@
 //! - [`spawn`]: a task that inherits the deadline.
 //! - [`attempt`] and [`call_id`]: which attempt runs, and a key that is the same over all attempts of a call.
 //! - [`Error`]: why a call was refused or cut short. [`Classify`]: which of your errors are worth another try.
+//! - [`mod@check`]: what is wrong with the declarations of a binary, at start-up or in CI.
 //! - [`metrics`] and [`export`]: figures as data, and for other systems.
 //!
 //! Time comes from tokio's clock alone, so a test with a paused clock drives every timeout, pause and cooldown.
@@ -39,6 +40,7 @@ pub mod __private;
 mod base;
 mod call;
 mod catalogue;
+pub mod check;
 mod declaration;
 pub mod export;
 pub mod metrics;
@@ -54,6 +56,7 @@ pub use base::histogram::Bands;
 pub use call::context::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
 pub use call::{CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, Identity, Refusal};
+pub use check::check;
 pub use metrics::{Snapshot, snapshot};
 pub use spawn::spawn;
 #[doc = include_str!("../MANUAL.md")]

@@ -5,8 +5,8 @@
 //!
 //! **Two declarations of one name** with different figures are a mistake that must not depend on who ran first. The
 //! catalogue knows all declarations before the first call, so an instance is made by the strictest of them at once; one
-//! that the catalogue had lost still tightens the live instance when it shows up. Each disagreement is kept, with both
-//! source lines, for the check to report.
+//! that the catalogue had lost still tightens the live instance when it shows up. The disagreement
+//! itself is reported by [`crate::check`], with all source lines.
 //!
 //! Invariants: a name resolves to the same instance for ever; the figures in force are never looser than any declaration
 //! of the name; resolving happens once per site, never on the path of a call.

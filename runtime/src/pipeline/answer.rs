@@ -66,12 +66,12 @@ pub fn settle<S: Shape>(_: &S, mut call: Pin<&mut Call>, end: End<S::Whole>) -> 
 }
 
 /// With a fallback: it answers for a failure.
-pub fn fall_back<'a, S: Shape, Form, A: Answers<S, Form>>(
+pub fn fall_back<S: Shape, Form, A: Answers<S, Form>>(
     _: S,
-    call: Pin<&'a mut Call>,
+    call: Pin<&mut Call>,
     failure: Failure<S::Error>,
     fallback: A,
-) -> Answering<'a, S, A::Answer> {
+) -> Answering<'_, S, A::Answer> {
     Answering { call, answer: fallback.answer(failure), shape: PhantomData }
 }
 

@@ -143,6 +143,11 @@ impl Call {
         self.pipeline.retry.as_ref().is_none_or(|retries| self.attempt >= retries.config.max)
     }
 
+    /// Whether the body has been started and has not ended.
+    pub(super) fn is_running(&self) -> bool {
+        self.stage == Stage::Running
+    }
+
     /// Makes this call's context the ambient one; what runs until [`Call::leave`] is the body.
     #[inline]
     pub(super) fn enter(self: Pin<&mut Self>) -> Scope {

@@ -12,10 +12,10 @@ use std::task::{Context, Poll, ready};
 use super::Pipeline;
 use super::call::{Call, Stage};
 use crate::base::clock::Moment;
-use crate::call::Detail;
 use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
+use crate::call::{Detail, Fate, Refusal};
 use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
 use crate::strategies::retry::Trouble;
 use crate::strategies::{deadline, timeout};
@@ -45,9 +45,7 @@ impl Call {
                 // Polled after its end: nothing more will come of it.
                 Stage::Over | Stage::Answering => return Poll::Pending,
             };
-            if let Err(refused) = passed
-                && !self.as_mut().pauses_when_refused(refused)
-            {
+            if passed.is_err() && !self.as_mut().pauses_when_refused() {
                 return Poll::Ready(Gate::Refused);
             }
         }
@@ -55,7 +53,7 @@ impl Call {
 
     /// Every stage in line, all at once if no slot has to be waited for.
     #[inline]
-    fn ask_all(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Result<(), Detail> {
+    fn ask_all(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Result<(), Refused> {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let mut now = this.now.take();
@@ -64,14 +62,15 @@ impl Call {
             if *this.attempt == 0 {
                 pipeline.tally.here().deadline_used(this.deadline.tenths_used(now));
             }
-            pipeline.check_deadline(now, *this.deadline, false)?;
+            pipeline.check_deadline(now, *this.deadline, false).map_err(|why| Refused::note(this.refused, why))?;
         }
         if let Some(breaker) = pipeline.breaker {
-            *this.admission = Some(breaker.admit(|| *now.get_or_insert_with(Moment::now))?);
+            let admission = breaker.admit(|| *now.get_or_insert_with(Moment::now));
+            *this.admission = Some(admission.map_err(|why| Refused::note(this.refused, why))?);
             note(Event::BreakerPassed);
         }
         if let Some(compartment) = &pipeline.bulkhead {
-            match compartment.ask(cx, *this.id)? {
+            match compartment.ask(cx, *this.id, this.refused)? {
                 Entry::Held(held) => {
                     let here = pipeline.tally.here();
                     if held.is_borrowed() {
@@ -118,7 +117,7 @@ impl Call {
     }
 
     /// A wait for a slot: handed over, waited enough, or still waiting.
-    fn poll_slot(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Detail>> {
+    fn poll_slot(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
         let polled = match self.as_mut().project().waiting {
             Some(waiting) => waiting.poll_slot(cx),
             None => Poll::Pending,
@@ -132,12 +131,12 @@ impl Call {
         let late = self.as_mut().project().waiting.take().and_then(Waiting::give_up);
         Poll::Ready(match late {
             Some(slot) => self.granted(slot),
-            None => Err(self.waited_in_vain()),
+            None => Err(self.wait_in_vain()),
         })
     }
 
     /// A slot was handed over: it is ours, unless there is too little time left to use it.
-    fn granted(mut self: Pin<&mut Self>, slot: Slot) -> Result<(), Detail> {
+    fn granted(mut self: Pin<&mut Self>, slot: Slot) -> Result<(), Refused> {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let now = Moment::now();
@@ -149,7 +148,7 @@ impl Call {
         };
         let fate = if passed.is_ok() { WaitFate::Ran } else { WaitFate::Expired };
         pipeline.tally.here().left_queue(fate, now.since(*this.queued_at));
-        passed?;
+        passed.map_err(|why| Refused::note(this.refused, why))?;
         *this.held = Some(held);
         *this.now = Some(now);
         note(Event::SlotTaken);
@@ -157,33 +156,32 @@ impl Call {
         Ok(())
     }
 
-    fn waited_in_vain(self: Pin<&mut Self>) -> Detail {
+    fn wait_in_vain(self: Pin<&mut Self>) -> Refused {
         let this = self.project();
         let now = Moment::now();
         let waited = now.since(*this.queued_at);
         this.pipeline.tally.here().left_queue(WaitFate::Expired, waited);
-        match &this.pipeline.bulkhead {
+        let why = match &this.pipeline.bulkhead {
             Some(compartment) if now < this.deadline.at => {
                 Detail::Waited { name: compartment.bulkhead.name(), slots: compartment.bulkhead.limits().slots, waited }
             }
             _ => Detail::Spent { in_queue: true },
-        }
+        };
+        Refused::note(this.refused, why)
     }
 
     /// We refused the attempt: neutral for the breaker, and seldom worth another. True when another follows a pause.
-    #[cold]
-    fn pauses_when_refused(mut self: Pin<&mut Self>, refused: Detail) -> bool {
+    fn pauses_when_refused(mut self: Pin<&mut Self>) -> bool {
         let this = self.as_mut().project();
-        *this.held = None;
         *this.admission = None;
-        *this.fate = refused.fate();
-        *this.refused = Some(refused);
-        let trouble = match refused {
-            Detail::Full { .. } => Trouble::Full,
-            Detail::Waited { .. } => Trouble::Waited,
-            Detail::Open { .. } => Trouble::Open,
-            _ => Trouble::OutOfTime,
+        let (fate, trouble) = match this.refused {
+            Some(why @ Detail::Full { .. }) => (why.fate(), Trouble::Full),
+            Some(why @ Detail::Waited { .. }) => (why.fate(), Trouble::Waited),
+            Some(why @ Detail::Open { .. }) => (why.fate(), Trouble::Open),
+            Some(why) => (why.fate(), Trouble::OutOfTime),
+            None => (Fate::Refused(Refusal::Deadline), Trouble::OutOfTime),
         };
+        *this.fate = fate;
         self.pauses_after(trouble)
     }
 
@@ -200,6 +198,18 @@ impl Call {
     }
 }
 
+/// Says that an attempt was refused; why is noted in the call, where it is read, instead of being handed up and copied
+/// at every step.
+struct Refused;
+
+impl Refused {
+    #[inline]
+    fn note(place: &mut Option<Detail>, why: Detail) -> Self {
+        *place = Some(why);
+        Self
+    }
+}
+
 /// What asking a compartment came to, short of being refused.
 enum Entry {
     Held(Held),
@@ -209,20 +219,20 @@ enum Entry {
 impl super::Compartment {
     /// The slot this chain of calls holds already, else a free one, else a place in the queue.
     #[inline]
-    fn ask(&self, cx: &mut Context<'_>, call: u64) -> Result<Entry, Detail> {
+    fn ask(&self, cx: &mut Context<'_>, call: u64, refused: &mut Option<Detail>) -> Result<Entry, Refused> {
         if let Some(held) = Held::borrow(self.bulkhead, call) {
             return Ok(Entry::Held(held));
         }
         if let Some(slot) = self.bulkhead.try_enter() {
             return Ok(Entry::Held(Held::own(slot, call)));
         }
-        if let Some(refused) = self.bulkhead.full() {
-            return Err(refused);
+        if let Some(why) = self.bulkhead.full() {
+            return Err(Refused::note(refused, why));
         }
         match self.bulkhead.enqueue(cx.waker().clone()) {
             Queued::Slot(slot) => Ok(Entry::Held(Held::own(slot, call))),
             Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),
-            Queued::Full(refused) => Err(refused),
+            Queued::Full(why) => Err(Refused::note(refused, why)),
         }
     }
 }

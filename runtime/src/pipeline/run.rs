@@ -47,21 +47,24 @@ struct Frame<'a, F> {
 
 /// How polling a body came out.
 enum Polled<R> {
-    Answer(R),
+    Answer(R, Verdict),
     CutOff,
 }
 
 impl<F: Future> Frame<'_, F> {
     #[inline]
-    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Polled<F::Output>> {
+    fn poll_body<J: Fn(&F::Output) -> Verdict>(&mut self, cx: &mut Context<'_>, judge: &J) -> Poll<Polled<F::Output>> {
         let scope = self.call.as_mut().enter();
         let polled = self.body.as_mut().as_pin_mut().map_or(Poll::Pending, |body| body.poll(cx));
-        if polled.is_ready() {
+        // Judged inside the scope: a predicate is the user's code too, and a panic in it is the call's.
+        let polled = polled.map(|answer| {
             self.body.set(None);
-        }
+            let verdict = judge(&answer);
+            Polled::Answer(answer, verdict)
+        });
         self.call.as_mut().leave(scope);
-        if let Poll::Ready(answer) = polled {
-            return Poll::Ready(Polled::Answer(answer));
+        if polled.is_ready() {
+            return polled;
         }
         ready!(self.call.as_mut().poll_limit(cx));
         self.drop_body();
@@ -79,8 +82,9 @@ impl<F> Frame<'_, F> {
 
 impl<F> Drop for Frame<'_, F> {
     fn drop(&mut self) {
-        // Unwinding from the body itself, its scope is gone already and its call is marked: leave that as it is.
-        if self.body.is_some() && !std::thread::panicking() {
+        // A body that never ran has nothing to end in its scope. Unwinding from the body itself, the scope is gone
+        // already and the call is marked: leave that as it is.
+        if self.call.is_running() && self.body.is_some() && !std::thread::panicking() {
             self.drop_body();
         }
     }
@@ -107,9 +111,9 @@ impl<F: Future, J: Fn(&F::Output) -> Verdict> Future for Once<'_, F, J> {
             // Without retries no pause begins; if one did, the body is gone and nothing more would come.
             Gate::Again => return Poll::Pending,
         }
-        match ready!(frame.poll_body(cx)) {
-            Polled::Answer(answer) => {
-                frame.call.as_mut().returned(judge(&answer));
+        match ready!(frame.poll_body(cx, judge)) {
+            Polled::Answer(answer, verdict) => {
+                frame.call.as_mut().returned(verdict);
                 Poll::Ready(End::Answered(answer))
             }
             Polled::CutOff => {
@@ -147,9 +151,9 @@ where
                 Gate::Refused => return Poll::Ready(Step::End(End::Refused)),
                 Gate::Again => return Poll::Ready(Step::Again),
             }
-            match ready!(frame.poll_body(cx)) {
-                Polled::Answer(answer) => {
-                    if !frame.call.as_mut().returned(judge(&answer)) {
+            match ready!(frame.poll_body(cx, judge)) {
+                Polled::Answer(answer, verdict) => {
+                    if !frame.call.as_mut().returned(verdict) {
                         return Poll::Ready(Step::End(End::Answered(answer)));
                     }
                     frame.call.as_mut().keep_error(keep(answer));

@@ -2,25 +2,21 @@
 //!
 //! Run with `RUSTFLAGS="--cfg watertight_loom" cargo test -p watertight --lib --release loom_`.
 //!
-//! A wake-up that is lost shows as a deadlock, which loom reports. No ambient scope appears here: the context is a
-//! thread-local of the standard library's, which all of loom's threads share.
+//! A wake-up that is lost shows as a deadlock, which loom reports. The ambient context is a thread-local of the standard
+//! library's, which all of loom's threads share: no scope is open while a second thread runs.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll, Waker};
 
 use loom::future::block_on;
+use loom::model;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
-use super::{Bulkhead, Limits, Queued, Slot, Waiting};
+use super::{Bulkhead, Held, Limits, Queued, Slot, Waiting};
 use crate::call::Detail;
-
-fn model(story: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(story);
-}
+use crate::call::context::{Ambient, Deadline};
 
 fn new_bulkhead(slots: u32, queue: u32) -> &'static Bulkhead {
     Box::leak(Box::new(Bulkhead::new(1, "recs", Limits { slots, queue })))
@@ -166,6 +162,23 @@ fn loom_both_waiters_dropped_while_a_slot_comes_back_leave_it_free() {
         drop(first);
         holder.join().expect("no panic");
         other.join().expect("no panic");
+        assert_all_free(bulkhead);
+    });
+}
+
+#[test]
+fn loom_a_caller_that_comes_while_a_slot_comes_back_and_a_waiter_leaves_is_served() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3); // without it half a minute
+    builder.check(|| {
+        let bulkhead = new_bulkhead(1, 2);
+        let slot = enter(bulkhead);
+        let waiting = wait(bulkhead);
+        let holder = thread::spawn(|| drop(slot));
+        let leaver = thread::spawn(|| drop(waiting));
+        drop(block_on(enter_or_wait(bulkhead)));
+        holder.join().expect("no panic");
+        leaver.join().expect("no panic");
         assert_all_free(bulkhead);
     });
 }
@@ -317,6 +330,44 @@ fn loom_a_refusal_is_right_at_the_moment_it_is_decided() {
         let now = bulkhead.occupancy();
         assert!(now.peak_running <= 1 && now.peak_queued <= 1, "{now:?}");
         drop((mine, theirs));
+        assert_all_free(bulkhead);
+    });
+}
+
+/// What a call holds that borrows the slot of the call in `held`, which is out of its scope again.
+fn lend(bulkhead: &'static Bulkhead, held: &mut Held, lender: u64, borrower: u64) -> Held {
+    let around = Ambient { deadline: Deadline::NONE, call: lender, attempt: 0 };
+    let scope = around.enter_holding(Some(held.holding));
+    let borrowed = Held::borrow(bulkhead, borrower).expect("held, and not lent");
+    scope.leave(&mut held.holding);
+    borrowed
+}
+
+#[test]
+fn loom_a_lender_and_its_borrower_that_end_at_once_give_the_slot_back_once() {
+    model(|| {
+        let bulkhead = new_bulkhead(1, 0);
+        let mut outer = Held::own(enter(bulkhead), 1);
+        let inner = lend(bulkhead, &mut outer, 1, 2);
+        let other = thread::spawn(|| drop(inner));
+        drop(outer);
+        other.join().expect("no panic");
+        assert_all_free(bulkhead);
+    });
+}
+
+#[test]
+fn loom_three_on_one_slot_that_end_at_once_give_it_back_once() {
+    model(|| {
+        let bulkhead = new_bulkhead(1, 0);
+        let mut outer = Held::own(enter(bulkhead), 1);
+        let mut middle = lend(bulkhead, &mut outer, 1, 2);
+        let inner = lend(bulkhead, &mut middle, 2, 3);
+        let one = thread::spawn(|| drop(inner));
+        let other = thread::spawn(|| drop(middle));
+        drop(outer);
+        one.join().expect("no panic");
+        other.join().expect("no panic");
         assert_all_free(bulkhead);
     });
 }

@@ -187,6 +187,7 @@ impl Bulkhead {
         }
     }
 
+    #[inline]
     fn describe_full(&self, seen: Word, queue: u32) -> Detail {
         Detail::Full { name: self.name, slots: seen.slots(), running: seen.running(), queue, queued: seen.queued() }
     }

@@ -430,9 +430,8 @@ mod loans {
         let mut outer = Held::own(enter(bulkhead), calls[0]);
         let (middle, inner) = poll_body(&mut outer, calls[0], || {
             let mut middle = Held::borrow(bulkhead, calls[1]).expect("the outer slot is not lent yet");
-            let inner = poll_body(&mut middle, calls[1], || {
-                Held::borrow(bulkhead, calls[2]).expect("nor is the middle one's")
-            });
+            let inner =
+                poll_body(&mut middle, calls[1], || Held::borrow(bulkhead, calls[2]).expect("nor is the middle one's"));
             (middle, inner)
         });
         [outer, middle, inner]

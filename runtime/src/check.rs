@@ -1,0 +1,174 @@
+//! What is wrong with the declarations of a binary, all at once and before the first call.
+//!
+//! A bulkhead that two functions declare with different numbers, or that one joins and nobody declares, works all the
+//! same: the strictest declaration holds, an undeclared name gets a small compartment. But somebody meant something else,
+//! and the place to say so is start-up or CI, with both source lines, not an incident.
+//!
+//! The catalogue knows every declaration of the binary, so the check needs nothing to have run and never depends on what
+//! ran first.
+//!
+//! Invariants: checking changes nothing; every finding names its source lines and what to write instead; equal
+//! declarations of one name are no finding.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::call::Identity;
+use crate::catalogue;
+use crate::declaration::Declaration;
+use crate::strategies::breaker::Rules;
+use crate::strategies::bulkhead::Limits;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Two functions declare one name with different figures.
+    Conflict,
+    /// A name is joined that no function declares.
+    Undeclared,
+}
+
+/// One thing to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What is wrong.
+    pub problem: Problem,
+    /// `"bulkhead"` or `"breaker"`.
+    pub strategy: &'static str,
+    /// The name in question.
+    pub name: &'static str,
+    /// The functions concerned, in the order of module and line.
+    pub sites: Vec<Identity>,
+    /// What holds now, and what to write instead.
+    pub remedy: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { problem, strategy, name, sites, remedy } = self;
+        match problem {
+            Problem::Conflict => write!(f, "{strategy} `{name}` is declared with different figures by ")?,
+            Problem::Undeclared => write!(f, "{strategy} `{name}` is joined, and declared nowhere, by ")?,
+        }
+        for (place, site) in sites.iter().enumerate() {
+            write!(f, "{}{site}", if place == 0 { "" } else { " and " })?;
+        }
+        write!(f, "; {remedy}")
+    }
+}
+
+/// All findings; its Display is one line each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use = "a report nobody reads finds nothing"]
+pub struct Report {
+    /// The findings, by strategy and name.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Fails if anything was found: for start-up and for CI.
+    ///
+    /// # Errors
+    ///
+    /// The report itself, if it is not empty.
+    pub fn deny(self) -> Result<(), Self> {
+        if self.findings.is_empty() { Ok(()) } else { Err(self) }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))
+    }
+}
+
+impl std::error::Error for Report {}
+
+/// Checks every declaration of the binary.
+///
+/// ```
+/// use watertight::resilient;
+///
+/// #[resilient(bulkhead = "doc-stock:8/queue:16")]
+/// async fn in_stock() -> Result<bool, watertight::Error> {
+///     Ok(true)
+/// }
+///
+/// #[resilient(bulkhead = "doc-stock:4")]
+/// async fn reserve() -> Result<(), watertight::Error> {
+///     Ok(())
+/// }
+///
+/// let report = watertight::check();
+/// let finding = report.findings.iter().find(|finding| finding.name == "doc-stock").expect("found");
+/// assert_eq!(finding.sites.len(), 2);
+/// assert!(finding.remedy.contains("4 slots"));
+/// assert!(report.deny().is_err());
+/// ```
+pub fn check() -> Report {
+    let declarations: Vec<_> = catalogue::entries().into_iter().map(|entry| entry.declaration).collect();
+    let bulkheads = named(&declarations, |it| it.bulkhead.map(|config| (config.name, config.limits)));
+    let breakers = named(&declarations, |it| it.breaker.and_then(|config| Some((config.name?, config.rules))));
+    let bulkheads = bulkheads.into_iter().filter_map(|(name, uses)| judge("bulkhead", name, &uses, Limits::stricter));
+    let breakers = breakers.into_iter().filter_map(|(name, uses)| judge("breaker", name, &uses, Rules::stricter));
+    Report { findings: bulkheads.chain(breakers).collect() }
+}
+
+/// Who names what, and with which figures.
+type Uses<T> = Vec<(Identity, Option<T>)>;
+
+fn named<T>(
+    declarations: &[&'static Declaration],
+    read: impl Fn(&Declaration) -> Option<(&'static str, Option<T>)>,
+) -> BTreeMap<&'static str, Uses<T>> {
+    let mut all = BTreeMap::<_, Uses<T>>::new();
+    for declaration in declarations {
+        if let Some((name, figures)) = read(declaration) {
+            all.entry(name).or_default().push((declaration.identity, figures));
+        }
+    }
+    all
+}
+
+fn judge<T: Copy + PartialEq + fmt::Display>(
+    strategy: &'static str,
+    name: &'static str,
+    uses: &Uses<T>,
+    stricter: fn(T, T) -> T,
+) -> Option<Finding> {
+    let declared: Vec<T> = uses.iter().filter_map(|(_, figures)| *figures).collect();
+    let Some(strictest) = declared.iter().copied().reduce(stricter) else {
+        let sites = uses.iter().map(|(site, _)| *site).collect();
+        let remedy = "write its figures at one of them".to_owned();
+        return Some(Finding { problem: Problem::Undeclared, strategy, name, sites, remedy });
+    };
+    if declared.iter().all(|figures| *figures == declared[0]) {
+        return None;
+    }
+    let sites = uses.iter().filter(|(_, figures)| figures.is_some()).map(|(site, _)| *site).collect();
+    let remedy = format!(
+        "the strictest of each figure holds ({strictest}); write them at one place and `{strategy} = \"{name}\"` at the others"
+    );
+    Some(Finding { problem: Problem::Conflict, strategy, name, sites, remedy })
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} slots, queue of {}", self.slots, self.queue)
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { window, failures, min_calls, cooldown, probes } = self;
+        let cooldown = std::time::Duration::from_nanos(*cooldown);
+        write!(
+            f,
+            "window {window}, failures {}%, min_calls {min_calls}, cooldown {cooldown:?}, probes {probes}",
+            failures * 100.0
+        )
+    }
+}
