@@ -19,6 +19,8 @@ use tokio::time::Instant;
 /// Thirty years in nanoseconds: what "never" is rounded down to before it reaches a timer.
 pub(crate) const FAR: i64 = 30 * 365 * 24 * 3600 * 1_000_000_000;
 
+static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
 /// A point in time, in nanoseconds from the process's origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment(i64);
@@ -33,7 +35,7 @@ impl Moment {
     #[inline]
     pub(crate) fn now() -> Self {
         let now = Instant::now();
-        let origin = origin(now);
+        let origin = *ORIGIN.get_or_init(|| now);
         match now.checked_duration_since(origin) {
             Some(ahead) => Self(saturate(ahead)),
             None => Self(-saturate(origin.duration_since(now))),
@@ -74,14 +76,14 @@ impl Moment {
 
     /// The same point on tokio's clock, for a timer.
     pub(crate) fn to_instant(self) -> Instant {
-        let now = Instant::now();
-        let origin = origin(now);
+        let origin = *ORIGIN.get_or_init(Instant::now);
         let length = Duration::from_nanos(self.0.unsigned_abs());
-        if self.0 < 0 {
-            return origin.checked_sub(length).unwrap_or(now);
-        }
-        // Only a moment beyond what the platform's clock can hold fails to be added: as far away as a timer may go.
-        origin.checked_add(length).unwrap_or_else(|| now + Duration::from_nanos(FAR.unsigned_abs()))
+        let at = if self.0 < 0 { origin.checked_sub(length) } else { origin.checked_add(length) };
+        // A moment that the platform's clock cannot hold: long past is now, and far ahead is as far as a timer may go.
+        at.unwrap_or_else(|| {
+            let far = if self.0 < 0 { Duration::ZERO } else { Duration::from_nanos(FAR.unsigned_abs()) };
+            Instant::now() + far
+        })
     }
 }
 
@@ -93,12 +95,6 @@ pub(crate) fn nanos(length: Duration) -> u64 {
 #[inline]
 fn saturate(length: Duration) -> i64 {
     i64::try_from(length.as_nanos()).unwrap_or(i64::MAX - 1)
-}
-
-#[inline]
-fn origin(now: Instant) -> Instant {
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    *ORIGIN.get_or_init(|| now)
 }
 
 #[cfg(test)]
