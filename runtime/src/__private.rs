@@ -13,7 +13,8 @@ pub use crate::catalogue::Entry;
 pub use crate::catalogue::LINKED;
 pub use crate::declaration::Declaration;
 pub use crate::pipeline::{
-    Answering, Attempt, Call, End, Once, Refusable, Step, answer, answer_unrefused, attempt, fall_back, once, settle,
+    Answering, Attempt, Call, CarriesRefusals, End, Once, Refusable, Step, answer, answer_unrefused, attempt,
+    fall_back, once, settle,
 };
 pub use crate::site::Site;
 
@@ -244,6 +245,12 @@ pub fn with_failure<S: Shape, O, F: FnOnce(Failure<S::Error>) -> O>(_: &S, fallb
     fallback
 }
 
+/// Fixes what a function gives to the value of a shape, where the function would give anything.
+#[inline]
+pub fn with_value<S: Shape, F: FnOnce() -> S::Value>(_: &S, fallback: F) -> F {
+    fallback
+}
+
 /// An argument that each attempt is given anew.
 #[derive(Debug)]
 pub struct Given<T>(Option<T>);
@@ -276,6 +283,19 @@ impl<T: Clone> Again for T {
 }
 
 impl<T> Given<T> {
+    /// The argument itself, after attempts that each had a clone.
+    ///
+    /// # Panics
+    ///
+    /// When an attempt was given the argument itself, which generated code does only where nobody asks again.
+    #[inline]
+    pub fn left(self) -> T {
+        match self.0 {
+            Some(argument) => argument,
+            None => unreachable!("watertight: an argument was given away and asked for again"),
+        }
+    }
+
     /// One for this attempt; the last attempt gets the argument itself.
     ///
     /// # Panics

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 use crate::Failed;
 
 /// One function's protection.
-pub struct Guard {
+pub(crate) struct Guard {
     slots: Semaphore,
     failures: AtomicU64,
     open_until: AtomicU64,
@@ -23,7 +23,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             slots: Semaphore::new(8),
             failures: AtomicU64::new(0),
@@ -50,7 +50,7 @@ impl Guard {
 }
 
 /// Its figures.
-pub struct Counted {
+pub(crate) struct Counted {
     calls: AtomicU64,
     in_flight: AtomicU64,
     outcomes: [AtomicU64; 4],
@@ -58,7 +58,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             calls: AtomicU64::new(0),
             in_flight: AtomicU64::new(0),
@@ -85,7 +85,7 @@ async fn one_attempt(guard: &Guard, n: u32) -> Result<u32, Failed> {
 }
 
 /// Without counting.
-pub async fn call(guard: &Guard, n: u32) -> Result<u32, Failed> {
+pub(crate) async fn call(guard: &Guard, n: u32) -> Result<u32, Failed> {
     for attempt in 0..3_u64 {
         match one_attempt(guard, n).await {
             Ok(answer) => return Ok(answer),
@@ -97,7 +97,7 @@ pub async fn call(guard: &Guard, n: u32) -> Result<u32, Failed> {
 }
 
 /// With counting.
-pub async fn call_counted(guard: &Guard, counted: &Counted, n: u32) -> Result<u32, Failed> {
+pub(crate) async fn call_counted(guard: &Guard, counted: &Counted, n: u32) -> Result<u32, Failed> {
     counted.in_flight.fetch_add(1, Ordering::Relaxed);
     let started = Instant::now();
     let outcome = call(guard, n).await;
@@ -110,7 +110,7 @@ pub async fn call_counted(guard: &Guard, counted: &Counted, n: u32) -> Result<u3
 }
 
 /// A bare failed try, as a function with an error to return.
-pub async fn try_call(slots: &Semaphore, n: u32) -> Result<u32, Failed> {
+pub(crate) async fn try_call(slots: &Semaphore, n: u32) -> Result<u32, Failed> {
     match slots.try_acquire() {
         Ok(_permit) => body(n).await,
         Err(_) => Err(Failed),

@@ -14,7 +14,7 @@ const RATIOS: &[(&str, &str, &str, f64)] = &[
 ];
 
 /// Prints them; a figure that was not measured in this run is left out.
-pub fn print() {
+pub(crate) fn print() {
     let Some(root) = criterion_home() else { return };
     println!("\n{:<50} {:>8} {:>8} {:>7} {:>7}", "ratio", "ours", "other", "ratio", "goal");
     for (what, ours, other, goal) in RATIOS {

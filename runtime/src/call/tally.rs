@@ -61,7 +61,7 @@ pub enum StopReason {
     Exhausted,
     /// The failure is of a kind that is not retried.
     NotRetryable,
-    /// The pause before the next attempt would not end before the deadline.
+    /// The deadline is spent, or the pause before the next attempt would not end before it.
     NoTime,
     /// The retry budget was spent.
     Budget,

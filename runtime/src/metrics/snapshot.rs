@@ -81,6 +81,8 @@ pub struct SiteFigures {
     pub file: &'static str,
     /// Its line.
     pub line: u32,
+    /// Whether it is declared idempotent.
+    pub idempotent: bool,
     /// Calls that ended: the sum of all fates.
     pub calls: u64,
     /// Calls that have begun and not ended.
@@ -137,6 +139,7 @@ impl SiteFigures {
             module,
             file,
             line,
+            idempotent: entry.declaration.idempotent,
             calls,
             in_flight: all.started.saturating_sub(calls),
             ok: of(Fate::Ok),

@@ -94,7 +94,6 @@ impl Call {
         let seen = Seen {
             attempt: *this.attempt,
             trouble,
-            idempotent: pipeline.idempotent,
             remaining: this.deadline.is_set().then(|| this.deadline.at.since(now)),
             breaker_open: pipeline.breaker.is_some_and(|breaker| breaker.refuses(now)),
         };

@@ -27,7 +27,6 @@ impl Pipeline {
                 wait: config.wait.or(timeout).unwrap_or(DEFAULT_WAIT),
             }),
             timeout,
-            idempotent: declared.idempotent,
             heeds_deadline: declared.can_refuse() || declared.fallback,
             floor: Floor::new(),
         }

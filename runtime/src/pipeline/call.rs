@@ -148,24 +148,14 @@ impl Call {
         self.stage == Stage::Running
     }
 
-    /// Makes this call's context the ambient one; what runs until [`Call::leave`] is the body.
+    /// Makes this call's context the ambient one; what runs until it is left is the body.
     #[inline]
-    pub(super) fn enter(self: Pin<&mut Self>) -> Scope {
-        let this = self.project();
+    pub(super) fn enter(mut self: Pin<&mut Self>) -> Inside<'_> {
+        let this = self.as_mut().project();
         *this.polling = true;
         let holding = this.held.as_ref().map(|held| held.holding);
-        Ambient { deadline: *this.deadline, call: *this.id, attempt: *this.attempt }.enter_holding(holding)
-    }
-
-    /// Ends what [`Call::enter`] began. Not reached when the body panics, which is how a panic is known for one.
-    #[inline]
-    pub(super) fn leave(self: Pin<&mut Self>, scope: Scope) {
-        let this = self.project();
-        *this.polling = false;
-        match this.held {
-            Some(held) => scope.leave(&mut held.holding),
-            None => drop(scope),
-        }
+        let scope = Ambient { deadline: *this.deadline, call: *this.id, attempt: *this.attempt }.enter_holding(holding);
+        Inside { call: self, scope: Some(scope) }
     }
 
     /// Ready at `limit`; asks tokio for a timer only now that it is needed.
@@ -235,6 +225,30 @@ impl Call {
             *this.fate = Fate::Cancelled;
         }
         self.book(if fallback_panicked { FallbackUse::Failed } else { FallbackUse::None });
+    }
+}
+
+/// The time in which a call's context is the ambient one. However it ends, by a panic of the body too, the call learns
+/// whether its slot is out on loan: a mark left as it was would keep or lose the slot for good.
+pub(super) struct Inside<'a> {
+    call: Pin<&'a mut Call>,
+    scope: Option<Scope>,
+}
+
+impl Inside<'_> {
+    /// Not reached when the body panics, which is how a panic is known for one.
+    #[inline]
+    pub(super) fn leave(mut self) {
+        *self.call.as_mut().project().polling = false;
+    }
+}
+
+impl Drop for Inside<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let (Some(scope), Some(held)) = (self.scope.take(), self.call.as_mut().project().held) {
+            scope.leave(&mut held.holding);
+        }
     }
 }
 

@@ -31,8 +31,19 @@ pub trait Refusable {
     fn refused(error: Error) -> Self;
 }
 
-impl<T, E: From<Error>> Refusable for Result<T, E> {
+impl<T, E: CarriesRefusals> Refusable for Result<T, E> {
     fn refused(error: Error) -> Self {
-        Err(error.into())
+        Err(E::from(error))
     }
 }
+
+/// An error type that can hold a refusal: `From<Error>`, in words.
+#[diagnostic::on_unimplemented(
+    message = "a refused call ends with a `watertight::Error`, and `{Self}: From<watertight::Error>` is missing",
+    label = "cannot be made from a `watertight::Error`",
+    note = "write `impl From<watertight::Error> for {Self}`, or add `fallback = ..` to the attribute"
+)]
+pub trait CarriesRefusals: From<Error> {}
+
+#[diagnostic::do_not_recommend]
+impl<E: From<Error>> CarriesRefusals for E {}

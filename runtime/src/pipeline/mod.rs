@@ -36,7 +36,7 @@ mod run;
 pub use answer::{Answering, answer, answer_unrefused, fall_back, settle};
 pub use call::Call;
 pub(crate) use call::Start;
-pub use end::{End, Refusable, Step};
+pub use end::{CarriesRefusals, End, Refusable, Step};
 pub use run::{Attempt, Once, attempt, once};
 
 use crate::call::Identity;
@@ -55,7 +55,6 @@ pub(crate) struct Pipeline {
     pub(crate) breaker: Option<&'static Breaker>,
     pub(crate) bulkhead: Option<Compartment>,
     pub(crate) timeout: Option<u64>,
-    pub(crate) idempotent: bool,
     /// Whether a deadline around the call is heeded before its body starts.
     pub(crate) heeds_deadline: bool,
     floor: Floor,

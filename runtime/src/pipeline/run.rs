@@ -54,7 +54,7 @@ enum Polled<R> {
 impl<F: Future> Frame<'_, F> {
     #[inline]
     fn poll_body<J: Fn(&F::Output) -> Verdict>(&mut self, cx: &mut Context<'_>, judge: &J) -> Poll<Polled<F::Output>> {
-        let scope = self.call.as_mut().enter();
+        let inside = self.call.as_mut().enter();
         let polled = self.body.as_mut().as_pin_mut().map_or(Poll::Pending, |body| body.poll(cx));
         // Judged inside the scope: a predicate is the user's code too, and a panic in it is the call's.
         let polled = polled.map(|answer| {
@@ -62,7 +62,7 @@ impl<F: Future> Frame<'_, F> {
             let verdict = judge(&answer);
             Polled::Answer(answer, verdict)
         });
-        self.call.as_mut().leave(scope);
+        inside.leave();
         if polled.is_ready() {
             return polled;
         }
@@ -74,9 +74,9 @@ impl<F: Future> Frame<'_, F> {
 
 impl<F> Frame<'_, F> {
     fn drop_body(&mut self) {
-        let scope = self.call.as_mut().enter();
+        let inside = self.call.as_mut().enter();
         self.body.set(None);
-        self.call.as_mut().leave(scope);
+        inside.leave();
     }
 }
 

@@ -92,7 +92,8 @@ impl Tagged {
     pub(crate) fn one_more(self, generation: u32) -> Self {
         const HALF: u64 = 1 << 63;
         let is_later = (Self::tag(generation).wrapping_sub(self.0 & !Self::COUNT_MASK)) >= HALF;
-        if is_later {
+        // A cell that was never used has the tag of generation 0, which is later than half of all others.
+        if is_later && self.0 != 0 {
             return self;
         }
         Self(Self::tag(generation) | ((self.count_in(generation) + 1) & Self::COUNT_MASK))

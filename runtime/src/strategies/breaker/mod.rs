@@ -23,7 +23,9 @@
 //! the cells, and so learns its own place in the sequence of results. A window over the last `n` results is then the
 //! failures whose place is among the last `n`, exactly. A success needs judging only between the first failure and the
 //! minimum number of results, for only there can it be the result that makes the rate countable; the machine says when
-//! (`watch`), and then successes take the lock too.
+//! (`watch`), and then successes take the lock too. (A success that races a failure recorded at the same moment may be
+//! judged with the next result instead; closing that gap would cost every success a memory fence. Results in sequence are
+//! judged one by one, exactly.)
 //!
 //! **Generations.** Each state change begins a new generation, and every admission carries the one it began in. A result
 //! of an earlier generation is dropped: success cells are marked with their generation, so a late success cannot even be

@@ -168,7 +168,7 @@ fn loom_both_waiters_dropped_while_a_slot_comes_back_leave_it_free() {
 
 #[test]
 fn loom_a_caller_that_comes_while_a_slot_comes_back_and_a_waiter_leaves_is_served() {
-    let mut builder = loom::model::Builder::new();
+    let mut builder = model::Builder::new();
     builder.preemption_bound = Some(3); // without it half a minute
     builder.check(|| {
         let bulkhead = new_bulkhead(1, 2);
@@ -338,9 +338,9 @@ fn loom_a_refusal_is_right_at_the_moment_it_is_decided() {
 fn lend(bulkhead: &'static Bulkhead, held: &mut Held, lender: u64, borrower: u64) -> Held {
     let around = Ambient { deadline: Deadline::NONE, call: lender, attempt: 0 };
     let scope = around.enter_holding(Some(held.holding));
-    let borrowed = Held::borrow(bulkhead, borrower).expect("held, and not lent");
+    let inner = Held::borrow(bulkhead, borrower).expect("held, and not lent");
     scope.leave(&mut held.holding);
-    borrowed
+    inner
 }
 
 #[test]

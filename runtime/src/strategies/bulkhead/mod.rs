@@ -15,10 +15,9 @@
 //! they hold, and no ninth. The queue absorbs a burst and no more; a queue without a bound is a promise to answer that
 //! nobody will be there to hear.
 //!
-//! **One word.** How many run, how many wait, how many slots there are and whether the compartment is shut stand in one
-//! atomic word ([`decide::Word`]). Entering and leaving while nobody waits is one compare-and-swap each and takes no
-//! lock, and so is being refused: the word that says "full" is the decision. Only waiting takes the lock, which guards
-//! the line itself.
+//! **One word.** How many run, how many wait and how many slots there are stand in one atomic word ([`decide::Word`]).
+//! Entering and leaving while nobody waits is one compare-and-swap each and takes no lock, and so is being refused: the
+//! word that says "full" is the decision. Only waiting takes the lock, which guards the line itself.
 //!
 //! **No barging.** A newcomer may take a slot only while nobody waits, and the same comparison checks both. A slot given
 //! back while somebody waits is never free in between: it is handed over inside the lock, so the order is strictly first

@@ -7,7 +7,8 @@
 //! Deposits happen on every call and so may not touch a shared line: each lane counts its own, per second, in a ring of
 //! cells marked with the second they belong to. Withdrawals happen on failures alone and take a lock.
 //!
-//! Invariants: withdrawals within any window never exceed what it was granted; a second that left the window counts for
+//! Invariants: a retry is withdrawn only while the window ending then has one left (deposits that leave the window later
+//! do not call back what was withdrawn against them); a second that left the window counts for
 //! nothing, however it was stored.
 
 use crate::base::clock::Moment;
@@ -33,7 +34,7 @@ impl Tagged {
     #[inline]
     fn tag(second: i64) -> u64 {
         // A paused clock may stand before the origin, so a second may be negative: its low bits tell it from others.
-        u64::from_ne_bytes(second.to_ne_bytes()) << Self::COUNT_BITS
+        second.cast_unsigned() << Self::COUNT_BITS
     }
 
     #[inline]
@@ -104,14 +105,6 @@ impl Budget {
             })
             .sum();
         self.allowance.per_call * calls as f64 + self.allowance.per_second * WINDOW as f64
-    }
-
-    /// How many retries could be made now.
-    #[cfg(test)]
-    pub(crate) fn balance(&self, now: Moment) -> f64 {
-        let second = now.second();
-        let spent: u64 = self.withdrawn.lock().iter().filter(|(at, _)| within(*at, second)).map(|(_, n)| n).sum();
-        (self.granted(second) - spent as f64).max(0.0)
     }
 
     fn give_back(&self, second: i64) {

@@ -33,7 +33,6 @@ pub(crate) struct Seen {
     /// The attempt that failed, 0 for the first.
     pub(crate) attempt: u32,
     pub(crate) trouble: Trouble,
-    pub(crate) idempotent: bool,
     /// Nanoseconds left, `None` without a deadline.
     pub(crate) remaining: Option<u64>,
     pub(crate) breaker_open: bool,
@@ -78,7 +77,7 @@ pub(crate) fn decide(config: &Config, seen: Seen, roll: f64) -> Next {
 fn is_retryable(config: &Config, seen: Seen) -> bool {
     match seen.trouble {
         Trouble::Answered(verdict) => config.on.error && verdict.retryable,
-        Trouble::TimedOut => seen.idempotent || config.on.timeout,
+        Trouble::TimedOut => config.on.timeout,
         Trouble::Full => config.on.full,
         Trouble::Waited => config.on.wait,
         Trouble::Open | Trouble::OutOfTime => false,
