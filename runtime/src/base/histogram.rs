@@ -136,9 +136,9 @@ impl Bands {
         })
     }
 
-    /// The lower bound of the band a percentile falls into, in nanoseconds.
-    pub(crate) fn at_least(&self, percent: f64) -> Option<u64> {
-        self.bucket_of(percent).map(lower_bound)
+    /// How many lengths fell into one bucket.
+    pub(crate) fn in_band(&self, index: usize) -> u64 {
+        self.counts[index]
     }
 
     fn bucket_of(&self, percent: f64) -> Option<usize> {

@@ -177,11 +177,16 @@ impl Tally {
         self.lanes.iter().filter_map(|lane| lane.get().map(AsRef::as_ref))
     }
 
-    /// The latency of completed attempts alone.
-    pub(crate) fn latency(&self) -> Bands {
-        let mut bands = Bands::default();
-        self.figures().for_each(|figures| figures.latency.add_to(&mut bands));
-        bands
+    /// How long attempts ran: those that completed, and those that were cut off.
+    pub(crate) fn lengths(&self) -> (Bands, Bands) {
+        let (mut completed, mut cut_off) = (Bands::default(), Bands::default());
+        for figures in self.figures() {
+            figures.latency.add_to(&mut completed);
+            if let Some(cut) = figures.cut_off.get() {
+                cut.add_to(&mut cut_off);
+            }
+        }
+        (completed, cut_off)
     }
 
     /// A plain copy of everything.
@@ -334,13 +339,15 @@ mod tests {
                     for n in 0..1_000 {
                         let here = TALLY.here();
                         here.started();
-                        here.took(n * 1_000);
-                        here.ended(Fate::ALL[n as usize % FATES], FallbackUse::Used);
+                        here.took(1_000);
+                        here.ended(Fate::ALL[n % FATES], FallbackUse::Used);
                     }
                 })
             })
             .collect();
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        for thread in threads {
+            thread.join().expect("no panic");
+        }
         let all = TALLY.read();
         assert_eq!(all.started, 8_000);
         assert_eq!(all.fates.iter().flatten().sum::<u64>(), 8_000);

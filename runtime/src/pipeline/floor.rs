@@ -1,10 +1,11 @@
-//! The least time in which a site has lately been able to finish, for turning away work that is doomed.
+//! What a site has lately been able to finish in, for turning away work that is doomed.
 //!
-//! The estimate is read on the path of every call under a deadline, so it is one atomic; it is made anew at most once a
-//! second, by whichever call finds it old, from the latency histogram that is kept anyway. It looks at the last half to
-//! one minute only: the all-time fastest hundredth would go on refusing long after a cold start was over.
+//! The estimate is read on the path of every call under a deadline, so it is two atomics; it is made anew at most four
+//! times a second, by whichever call finds it old, from the histograms that are kept anyway. It looks at the last five to
+//! ten seconds only: what was true before a dependency slowed down, or before a cold start was over, must not go on
+//! deciding.
 //!
-//! Invariants: without enough recent attempts the floor is 0, which refuses nothing; the path never waits for the lock.
+//! Invariants: without enough recent attempts the limits are 0, which refuse nothing; the path never waits for the lock.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
@@ -12,43 +13,52 @@ use std::sync::{Mutex, TryLockError};
 use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
 use crate::call::tally::Tally;
-use crate::strategies::deadline::{FLOOR_PERCENTILE, FLOOR_SAMPLES};
+use crate::strategies::deadline::{Limits, estimate};
 
 /// How old an estimate may get, and how long a base for comparison is kept, in nanoseconds.
-const FRESH: u64 = 1_000_000_000;
-const KEPT: u64 = 30_000_000_000;
+const FRESH: u64 = 250_000_000;
+const KEPT: u64 = 5_000_000_000;
 
 pub(super) struct Floor {
-    nanos: AtomicU64,
+    hopeless: AtomicU64,
+    worthwhile: AtomicU64,
     fresh_until: AtomicI64,
     doomed: AtomicU64,
     bases: Mutex<Option<Bases>>,
 }
 
-/// Two earlier readings of the histogram: the figures since the older one are the recent ones.
+/// The two histograms at one moment.
+#[derive(Clone, Default)]
+struct Reading {
+    completed: Bands,
+    cut_off: Bands,
+}
+
+/// Two earlier readings: the figures since the older one are the recent ones.
 struct Bases {
-    older: Bands,
-    newer: Bands,
+    older: Reading,
+    newer: Reading,
     turned: Moment,
 }
 
 impl Floor {
     pub(super) fn new() -> Self {
         Self {
-            nanos: AtomicU64::new(0),
+            hopeless: AtomicU64::new(0),
+            worthwhile: AtomicU64::new(0),
             fresh_until: AtomicI64::new(Moment::LONG_AGO.to_raw()),
             doomed: AtomicU64::new(0),
             bases: Mutex::new(None),
         }
     }
 
-    /// The estimate in nanoseconds, 0 while unknown.
+    /// The estimate as it stands.
     #[inline]
-    pub(super) fn get(&self, now: Moment, tally: &Tally) -> u64 {
+    pub(super) fn get(&self, now: Moment, tally: &Tally) -> Limits {
         if now >= Moment::from_raw(self.fresh_until.load(Ordering::Relaxed)) {
             self.refresh(now, tally);
         }
-        self.nanos.load(Ordering::Relaxed)
+        Limits { hopeless: self.hopeless.load(Ordering::Relaxed), worthwhile: self.worthwhile.load(Ordering::Relaxed) }
     }
 
     /// How many attempts were found doomed before this one.
@@ -64,15 +74,19 @@ impl Floor {
             Err(TryLockError::WouldBlock) => return,
         };
         self.fresh_until.store(now.plus(FRESH).to_raw(), Ordering::Relaxed);
-        let all = tally.latency();
-        let kept = bases.get_or_insert_with(|| Bases { older: Bands::default(), newer: all.clone(), turned: now });
+        let (completed, cut_off) = tally.lengths();
+        let all = Reading { completed, cut_off };
+        let kept = bases.get_or_insert_with(|| Bases { older: Reading::default(), newer: all.clone(), turned: now });
         if now.since(kept.turned) >= KEPT {
-            kept.older = std::mem::replace(&mut kept.newer, all.clone());
+            // After a long silence both are old: nothing before now is recent.
+            let silent = now.since(kept.turned) >= 2 * KEPT;
+            let newer = std::mem::replace(&mut kept.newer, all.clone());
+            kept.older = if silent { all.clone() } else { newer };
             kept.turned = now;
         }
-        let recent = all.since(&kept.older);
-        let floor = if recent.count() >= FLOOR_SAMPLES { recent.at_least(FLOOR_PERCENTILE) } else { None };
-        self.nanos.store(floor.unwrap_or(0), Ordering::Relaxed);
+        let limits = estimate(&all.completed.since(&kept.older.completed), &all.cut_off.since(&kept.older.cut_off));
+        self.hopeless.store(limits.hopeless, Ordering::Relaxed);
+        self.worthwhile.store(limits.worthwhile, Ordering::Relaxed);
     }
 }
 
@@ -84,21 +98,19 @@ mod tests {
     fn it_knows_nothing_at_first_then_follows_the_recent_past() {
         static TALLY: Tally = Tally::new();
         let floor = Floor::new();
-        let start = Moment::from_raw(0);
-        let after = |seconds: u64| start.plus(seconds * 1_000_000_000);
-        assert_eq!(floor.get(start, &TALLY), 0);
-        (0..1_000).for_each(|_| TALLY.here().took(100_000_000));
-        assert_eq!(floor.get(start, &TALLY), 0, "not asked again within a second");
-        let slow = floor.get(after(2), &TALLY);
+        let hopeless = |seconds: u64| floor.get(Moment::from_raw(0).plus(seconds * 1_000_000_000), &TALLY).hopeless;
+        let run = |nanos: u64| (0..200).for_each(|_| TALLY.here().took(nanos));
+        assert_eq!(hopeless(0), 0);
+        run(100_000_000);
+        assert_eq!(hopeless(0), 0, "not asked again at once");
+        let slow = hopeless(1);
         assert!((93_000_000..=100_000_000).contains(&slow), "{slow}");
-        // The function gets fast; once the slow minute is over it no longer counts.
-        floor.get(after(33), &TALLY);
-        (0..200).for_each(|_| TALLY.here().took(5_000_000));
-        floor.get(after(64), &TALLY);
-        let fast = floor.get(after(66), &TALLY);
-        assert!(fast <= 5_000_000, "{fast}");
-        // And with nothing recent, nothing is known.
-        floor.get(after(97), &TALLY);
-        assert_eq!(floor.get(after(128), &TALLY), 0);
+        // The function gets fast; once the slow seconds are over they no longer count.
+        hopeless(6);
+        run(5_000_000);
+        hopeless(12);
+        let fast = hopeless(13);
+        assert!((4_600_000..=5_000_000).contains(&fast), "{fast}");
+        assert_eq!(hopeless(60), 0, "with nothing recent, nothing is known");
     }
 }

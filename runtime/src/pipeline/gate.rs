@@ -17,6 +17,7 @@ use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
 use crate::call::{Detail, Fate, Refusal};
 use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
+use crate::strategies::deadline::Turn;
 use crate::strategies::retry::Trouble;
 use crate::strategies::{deadline, timeout};
 
@@ -62,7 +63,9 @@ impl Call {
             if *this.attempt == 0 {
                 pipeline.tally.here().deadline_used(this.deadline.tenths_used(now));
             }
-            pipeline.check_deadline(now, *this.deadline, false).map_err(|why| Refused::note(this.refused, why))?;
+            pipeline
+                .check_deadline(now, *this.deadline, Turn { in_queue: false, wanted: false })
+                .map_err(|why| Refused::note(this.refused, why))?;
         }
         if let Some(breaker) = pipeline.breaker {
             let admission = breaker.admit(|| *now.get_or_insert_with(Moment::now));
@@ -142,7 +145,8 @@ impl Call {
         let now = Moment::now();
         let held = Held::own(slot, *this.id);
         let passed = if this.deadline.is_set() && pipeline.heeds_deadline {
-            pipeline.check_deadline(now, *this.deadline, true)
+            let wanted = pipeline.bulkhead.as_ref().is_some_and(|it| it.bulkhead.occupancy().queued > 0);
+            pipeline.check_deadline(now, *this.deadline, Turn { in_queue: true, wanted })
         } else {
             Ok(())
         };
@@ -240,10 +244,10 @@ impl super::Compartment {
 impl Pipeline {
     /// Whether what is left is worth starting with.
     #[inline]
-    fn check_deadline(&self, now: Moment, deadline: Deadline, in_queue: bool) -> Result<(), Detail> {
+    fn check_deadline(&self, now: Moment, deadline: Deadline, turn: Turn) -> Result<(), Detail> {
         note(Event::DeadlineChecked);
-        let floor = self.floor.get(now, self.tally);
-        match deadline::decide(now, deadline, in_queue, floor, || self.floor.one_more_doomed()) {
+        let limits = self.floor.get(now, self.tally);
+        match deadline::decide(now, deadline, turn, limits, || self.floor.one_more_doomed()) {
             deadline::Start::Go => Ok(()),
             deadline::Start::Probe => {
                 self.tally.here().doomed_probe();

@@ -13,18 +13,23 @@
 //! ```
 //!
 //! **Work that cannot be finished is not started.** With nothing left, the body is not polled at all. With a little
-//! left, the question is what this function has ever managed: when less remains than the fastest hundredth of its recent
-//! attempts took, starting it would only hold a slot until it is cut off. Such an attempt is refused as doomed, except
-//! for one in fifty, which keeps the estimate honest when the function gets faster.
+//! left, the question is what this function has lately managed: when practically none of its recent attempts finished in
+//! what remains, starting it would only hold a slot until it is cut off. While others wait for the slot the bar is higher:
+//! it must be nearly as good a use of the slot as a fresh caller would be ([`estimate`] says how both are told, attempts
+//! that were cut off included). Without this, a queue that is longer than the deadline serves every caller just too late,
+//! and a full machine does no useful work. Such an attempt is refused as doomed, except for one in fifty, which keeps the
+//! estimate honest when the function gets faster.
 //!
 //! Invariants: a nested scope is never later than the one around it; a call with nothing left takes no slot, token or
 //! probe; leaving the task (a plain spawn) leaves the scope, and reading outside of one gives `None`.
 
 mod config;
 mod decide;
+mod estimate;
 mod scope;
 
 pub use config::Config;
-pub(crate) use decide::{FLOOR_PERCENTILE, FLOOR_SAMPLES, Start, decide};
+pub(crate) use decide::{Start, Turn, decide};
+pub(crate) use estimate::{Limits, estimate};
 pub(crate) use scope::Carried;
 pub use scope::{Within, clamp, remaining, within};
