@@ -35,9 +35,14 @@ impl Errors {
         self.push(syn::Error::new_spanned(tokens, format!("{what}\n{remedy}")));
     }
 
-    /// Records a mistake that the parser has already put into words.
+    /// Records a mistake that the parser has already put into words. The same sentence at the same place is said once,
+    /// however many methods share the key it is about.
     pub(crate) fn push(&mut self, error: syn::Error) {
+        let same = |other: syn::Error| {
+            other.to_string() == error.to_string() && format!("{:?}", other.span()) == format!("{:?}", error.span())
+        };
         match &mut self.0 {
+            Some(all) if all.clone().into_iter().any(same) => {}
             Some(all) => all.combine(error),
             None => self.0 = Some(error),
         }

@@ -1,8 +1,10 @@
 //! The attribute of `watertight`. Use that crate: it re-exports the attribute, and its documentation holds the manual.
 //!
 //! In here: tokens are read by `parse`, the rules between them are checked by `validate`, what is left is a `plan`, and
-//! `expand` writes it out. `recover` sees to it that the function survives whatever goes wrong on the way.
+//! `expand` writes it out. `block` does that for every method of an `impl`. `recover` sees to it that the item survives
+//! whatever goes wrong on the way.
 
+mod block;
 mod diag;
 mod expand;
 mod parse;
@@ -14,10 +16,11 @@ mod validate;
 
 use proc_macro::TokenStream;
 
-/// Guards an async function: deadline, retry, breaker, bulkhead, timeout, fallback.
-///
-/// The manual, one heading per key with its grammar, defaults and examples, is in the documentation of the
-/// `watertight` crate.
+use crate::parse::args::Args;
+use crate::parse::block::Block;
+use crate::parse::item::Item;
+
+/// The attribute comes with the `watertight` crate, whose documentation holds its manual.
 #[proc_macro_attribute]
 pub fn resilient(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expansion(attribute.into(), item.into()).into()
@@ -27,8 +30,13 @@ pub fn resilient(attribute: TokenStream, item: TokenStream) -> TokenStream {
 fn expansion(attribute: proc_macro2::TokenStream, item: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
     recover::guarded(item, |item| {
         let mut errors = diag::Errors::default();
-        let args = parse::args::Args::read(attribute, &mut errors);
-        let item = parse::item::Item::read(item, &mut errors);
+        let args = Args::read(attribute, &mut errors);
+        if let Some(block) = Block::read(item.clone(), &mut errors) {
+            let guarded = block::guard(&args, &block, &mut errors);
+            return errors.finish(guarded);
+        }
+        validate::stands_alone(&args, &mut errors);
+        let item = Item::read(item, &mut errors);
         let plan = validate::validate(args, item, &mut errors);
         errors.finish(plan).map(expand::expand)
     })

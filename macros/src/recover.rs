@@ -8,13 +8,16 @@
 //! panic in here is caught and turned into a message that says whose fault it is.
 //!
 //! Invariants
-//! - The item's tokens are in the output, unread and unchanged, whatever happened.
+//! - The item's tokens are in the output, unread and unchanged, whatever happened; of an `impl` block, all but the
+//!   attributes of this crate.
 //! - Without an error there is no sign of this file in the output.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proc_macro2::TokenStream;
 use quote::quote;
+
+use crate::parse::block::without_own;
 
 /// The expansion of `item`, or the messages and `item` as it was.
 pub(crate) fn guarded(
@@ -27,6 +30,8 @@ pub(crate) fn guarded(
         Ok(Err(messages)) => messages,
         Err(panic) => ours(panic.as_ref()),
     };
+    // Its methods' own attributes must not be expanded now: they may be about the block's.
+    let kept = without_own(kept);
     quote!(#messages #kept)
 }
 

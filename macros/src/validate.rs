@@ -35,16 +35,21 @@ const MIN_CALLS: u32 = 20;
 
 /// Turns what was written into what is to be generated, or says why not.
 pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> Option<Plan> {
-    protects_something(&args, errors);
+    let function = item.as_ref().map_or_else(Span::call_site, |item| item.sig.ident.span());
     // In the order in which they refuse; only one is named in an error.
-    let refusing = [args.deadline.span(), args.breaker.span(), args.bulkhead.span(), args.timeout.span()];
+    let refusing = [
+        args.deadline.blame(function),
+        args.breaker.blame(function),
+        args.bulkhead.blame(function),
+        args.timeout.blame(function),
+    ];
     let refuses = refusing.into_iter().flatten().next();
     let idempotent = args.idempotent.written();
     if let Some(item) = &item {
         fits_function(&args, item, errors);
     }
     let has_bulkhead = args.bulkhead.written();
-    let key = args.retry.span().unwrap_or_else(Span::call_site);
+    let key = args.retry.blame(function).unwrap_or(function);
     let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has_bulkhead, errors));
     let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, errors));
     let item = item?;
@@ -64,17 +69,24 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
     })
 }
 
-/// An attribute that changes nothing looks like protection and is none.
-fn protects_something(args: &Args, errors: &mut Errors) {
-    let strategies = [
-        args.timeout.written(),
-        args.deadline.written(),
-        args.bulkhead.written(),
-        args.breaker.written(),
-        args.retry.written(),
-        args.fallback.written(),
-    ];
-    if strategies.contains(&true) || !errors.is_empty() {
+/// What an attribute must say that has no block around it, or is the one on the block: an attribute that changes
+/// nothing looks like protection and is none.
+pub(crate) fn stands_alone(args: &Args, errors: &mut Errors) {
+    if let Some(skip) = args.skip.span() {
+        errors.at(
+            skip,
+            "`skip` leaves a method out of the attribute on its `impl` block, and there is none here",
+            "remove this attribute",
+        );
+    }
+    for off in args.off() {
+        errors.at(
+            off,
+            "`off` takes away what the attribute on the `impl` block says, and there is none here",
+            "leave the key out",
+        );
+    }
+    if args.protect() || !errors.is_empty() {
         return;
     }
     errors.at(
@@ -86,7 +98,7 @@ fn protects_something(args: &Args, errors: &mut Errors) {
 
 /// Retrying runs the body again, which some shapes of function do not allow.
 fn fits_function(args: &Args, item: &Item, errors: &mut Errors) {
-    let Some(retry) = args.retry.span() else { return };
+    let Some(retry) = args.retry.blame(item.sig.ident.span()) else { return };
     if names_instrument(&item.shape.block.stream()) {
         errors.at(
             retry,

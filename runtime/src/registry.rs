@@ -11,21 +11,24 @@
 //! Invariants: a name resolves to the same instance for ever; the figures in force are never looser than any declaration
 //! of the name; resolving happens once per site, never on the path of a call.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::BTreeMap;
 use std::sync::{OnceLock, PoisonError};
 
-use crate::base::sync::Mutex;
 use crate::catalogue;
 use crate::declaration::Declaration;
-use crate::strategies::breaker::{self, Breaker};
+use crate::strategies::breaker::{self, Breaker, Rules};
 use crate::strategies::bulkhead::{self, Bulkhead, Limits};
 
 #[derive(Default)]
 struct Registry {
-    bulkheads: HashMap<&'static str, &'static Bulkhead>,
-    breakers: HashMap<&'static str, &'static Breaker>,
+    bulkheads: BTreeMap<&'static str, &'static Bulkhead>,
+    breakers: BTreeMap<&'static str, &'static Breaker>,
+    /// Breakers that belong to one function each; two functions of one name stay apart.
+    own: BTreeMap<Owner, &'static Breaker>,
 }
+
+/// A function, by name, module and line.
+type Owner = (&'static str, &'static str, u32);
 
 fn registry() -> std::sync::MutexGuard<'static, Registry> {
     static REGISTRY: OnceLock<std::sync::Mutex<Registry>> = OnceLock::new();
@@ -35,91 +38,75 @@ fn registry() -> std::sync::MutexGuard<'static, Registry> {
 /// The bulkhead a declaration names.
 pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
     let name = config.name;
-    let declared = declared_limits(name).chain(config.limits).reduce(Limits::stricter);
+    let named = declarations().filter_map(|declared| declared.bulkhead).filter(|other| other.name == name);
+    let declared = named.filter_map(|other| other.limits).chain(config.limits).reduce(Limits::stricter);
     let mut registry = registry();
     let id = u32::try_from(registry.bulkheads.len()).unwrap_or(u32::MAX - 1) + 1;
-    let live = *registry.bulkheads.entry(name).or_insert_with(|| {
-        // Leaked on purpose: a name lives as long as the process, and guards then need no count of owners.
-        Box::leak(Box::new(Bulkhead::new(id, name, declared.unwrap_or(Limits::UNDECLARED))))
-    });
+    // Leaked on purpose, here and below: a name lives as long as the process, and guards then need no count of owners.
+    let live = *registry
+        .bulkheads
+        .entry(name)
+        .or_insert_with(|| Box::leak(Box::new(Bulkhead::new(id, name, declared.unwrap_or(Limits::UNDECLARED)))));
     drop(registry);
-    if let Some(declared) = declared {
-        let tightened = live.limits().stricter(declared);
-        if tightened != live.limits() {
-            live.resize(tightened);
-        }
+    let limits = live.limits();
+    let tightened = declared.map_or(limits, |declared| limits.stricter(declared));
+    if tightened != limits {
+        live.resize(tightened);
     }
     live
 }
 
-fn declared_limits(name: &'static str) -> impl Iterator<Item = Limits> {
-    declarations()
-        .filter_map(|declared| declared.bulkhead)
-        .filter(move |config| config.name == name)
-        .filter_map(|config| config.limits)
-}
-
-/// The breaker a declaration names; a site's own is known by the site's name.
+/// The breaker a declaration names, or the function's own, which is known by the function's name.
 pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &'static Breaker {
     let Some(name) = config.name else {
-        // A site's own: nobody else can name it, so it needs no place in the table of shared ones, and two functions of
-        // one name in different modules stay apart.
-        let rules = config.rules.unwrap_or(breaker::Rules::DEFAULT);
-        let own: &'static Breaker = Box::leak(Box::new(Breaker::new(site.identity.name, rules)));
-        own_breakers().lock().push(own);
-        return own;
+        let identity = &site.identity;
+        let owner = (identity.name, identity.module, identity.line);
+        let rules = config.rules.unwrap_or(Rules::DEFAULT);
+        return registry().own.entry(owner).or_insert_with(|| Box::leak(Box::new(Breaker::new(identity.name, rules))));
     };
-    let declared = declarations()
-        .filter_map(|declared| declared.breaker)
-        .filter(|other| other.name == Some(name))
-        .filter_map(|other| other.rules)
-        .chain(config.rules)
-        .reduce(breaker::Rules::stricter);
+    let named = declarations().filter_map(|declared| declared.breaker).filter(|other| other.name == Some(name));
+    let declared = named.filter_map(|other| other.rules).chain(config.rules).reduce(Rules::stricter);
     let live = *registry()
         .breakers
         .entry(name)
-        .or_insert_with(|| Box::leak(Box::new(Breaker::new(name, declared.unwrap_or(breaker::Rules::DEFAULT)))));
-    if let Some(declared) = declared {
-        let tightened = live.rules().stricter(declared);
-        if tightened != live.rules() {
-            live.set_rules(tightened);
-        }
+        .or_insert_with(|| Box::leak(Box::new(Breaker::new(name, declared.unwrap_or(Rules::DEFAULT)))));
+    let rules = live.rules();
+    let tightened = declared.map_or(rules, |declared| rules.stricter(declared));
+    if tightened != rules {
+        live.set_rules(tightened);
     }
     live
-}
-
-fn own_breakers() -> &'static Mutex<Vec<&'static Breaker>> {
-    static OWN: OnceLock<Mutex<Vec<&'static Breaker>>> = OnceLock::new();
-    OWN.get_or_init(|| Mutex::new(Vec::new()))
 }
 
 fn declarations() -> impl Iterator<Item = &'static Declaration> {
     catalogue::entries().into_iter().map(|entry| entry.declaration)
 }
 
-/// Every live bulkhead, by name.
+/// Every bulkhead by name, those included that no call has reached yet.
 pub(crate) fn bulkheads() -> Vec<&'static Bulkhead> {
-    sorted(&registry().bulkheads)
+    let known: Vec<_> = registry().bulkheads.keys().copied().collect();
+    for config in declarations().filter_map(|declared| declared.bulkhead).filter(|it| !known.contains(&it.name)) {
+        bulkhead(&config);
+    }
+    registry().bulkheads.values().copied().collect()
 }
 
-/// Every live breaker, by name.
+/// Every breaker by name, those included that no call has reached yet.
 pub(crate) fn breakers() -> Vec<&'static Breaker> {
-    let mut all = sorted(&registry().breakers);
-    all.extend(own_breakers().lock().iter());
+    for declared in declarations() {
+        if let Some(config) = declared.breaker {
+            breaker(declared, &config);
+        }
+    }
+    let registry = registry();
+    let mut all: Vec<_> = registry.breakers.values().chain(registry.own.values()).copied().collect();
     all.sort_by_key(|breaker| breaker.name());
     all
 }
 
-fn sorted<K: Ord + Copy + Hash, V: Copy>(map: &HashMap<K, V>) -> Vec<V> {
-    let mut pairs: Vec<(K, V)> = map.iter().map(|(key, value)| (*key, *value)).collect();
-    pairs.sort_by_key(|(key, _)| *key);
-    pairs.into_iter().map(|(_, value)| value).collect()
-}
-
 /// Holds every breaker of a name open until [`reset`]; returns how many there are.
 ///
-/// A shared breaker has the name its declarations give it, a function's own breaker the function's name. Only breakers
-/// that a call has reached exist.
+/// A shared breaker has the name its declarations give it, a function's own breaker the function's name.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -131,7 +118,6 @@ fn sorted<K: Ord + Copy + Hash, V: Copy>(map: &HashMap<K, V>) -> Vec<V> {
 ///     Ok(())
 /// }
 ///
-/// ping().await.unwrap();
 /// assert_eq!(breaker::isolate("ping"), 1);
 /// assert_eq!(ping().await.unwrap_err().kind(), ErrorKind::BreakerOpen);
 /// breaker::reset("ping");

@@ -8,6 +8,10 @@
 //! variable is only cloned from), and a body that empties its vector would find it empty the second time. So the word
 //! moves to the variable of the attempt, and every attempt starts from the original value.
 //!
+//! An argument that the fallback names has to outlive the body. With retry every attempt gets a clone of it, the last one
+//! too. Without retry there is nothing to clone it for: it stays where it is, and a body that only looks at it borrows
+//! it. A body that consumes it leaves nothing for the fallback, which the compiler says at the fallback.
+//!
 //! Which arguments there are is a question to the patterns alone. Types are asked one thing, whether they are
 //! references, and only as far as the eye can see: an alias for `&mut T` is taken for a value and refused by the
 //! compiler with a sentence that says what to do.
@@ -22,7 +26,9 @@ use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, FnArg, Pat, PatIdent, ReceiverKind, Signature, Stmt, Token, Type};
 
+use super::mentions::Mentions;
 use super::paths::{Paths, local, ours};
+use crate::parse::shape::Kind;
 
 /// One variable that the body may name.
 pub(super) struct Binding {
@@ -30,6 +36,8 @@ pub(super) struct Binding {
     ident: Ident,
     mutability: Option<Token![mut]>,
     how: How,
+    /// The fallback names it.
+    kept: bool,
 }
 
 /// How an attempt comes by its own.
@@ -41,12 +49,44 @@ enum How {
     Lend,
 }
 
-/// The bindings of a signature; `mut` is taken out of it.
-pub(super) fn of_signature(sig: &mut Signature) -> Vec<Binding> {
+/// What the fallback names, and what follows from that.
+pub(super) struct Kept<'a> {
+    pub(super) mentions: &'a Mentions,
+    /// Whether it stays where it is, `mut` and all, as it does for a body that runs once.
+    pub(super) in_place: bool,
+}
+
+/// The bindings of a function, whoever made it async; `mut` is taken out of its patterns.
+pub(super) fn of(sig: &mut Signature, kind: &mut Kind, kept: &Kept<'_>) -> Vec<Binding> {
+    match kind {
+        Kind::AsyncTrait(prelude) => of_async_trait(sig, prelude, kept),
+        _ => of_signature(sig, kept),
+    }
+}
+
+/// For a body that runs once and leaves arguments behind: the bindings that it takes along all the same. `None` if it
+/// can take along everything.
+pub(super) fn but_for(sig: &mut Signature, kind: &mut Kind, mentions: &Mentions) -> Option<Vec<Binding>> {
+    let (mut stripped, mut rebound) = (sig.clone(), kind.clone());
+    let mut bindings = of(&mut stripped, &mut rebound, &Kept { mentions, in_place: true });
+    let receiver = mentions.has_self() && !may_move(sig);
+    if !receiver && !bindings.iter().any(|binding| binding.kept) {
+        return None;
+    }
+    // Its own statements may have moved any of them already.
+    if matches!(kind, Kind::Steps) {
+        return Some(Vec::new());
+    }
+    (*sig, *kind) = (stripped, rebound);
+    bindings.retain(|binding| !binding.kept);
+    Some(bindings)
+}
+
+fn of_signature(sig: &mut Signature, kept: &Kept<'_>) -> Vec<Binding> {
     let mut found = Vec::new();
     for arg in &mut sig.inputs {
         if let FnArg::Typed(arg) = arg {
-            walk(&mut arg.pat, Some(&arg.ty), &cfg(&arg.attrs), &mut found);
+            walk(&mut arg.pat, Some(&arg.ty), &cfg(&arg.attrs), kept, &mut found);
         }
     }
     found
@@ -54,13 +94,13 @@ pub(super) fn of_signature(sig: &mut Signature) -> Vec<Binding> {
 
 /// The bindings of what `async_trait` makes of a signature: references stay arguments, the rest is bound anew by the
 /// statements in front of the body.
-pub(super) fn of_async_trait(sig: &mut Signature, prelude: &mut [Stmt]) -> Vec<Binding> {
+fn of_async_trait(sig: &mut Signature, prelude: &mut [Stmt], kept: &Kept<'_>) -> Vec<Binding> {
     let mut found = Vec::new();
     for arg in &mut sig.inputs {
-        if let FnArg::Typed(arg) = arg {
-            if matches!(peeled(&arg.ty), Type::Reference(_)) {
-                walk(&mut arg.pat, Some(&arg.ty), &cfg(&arg.attrs), &mut found);
-            }
+        if let FnArg::Typed(arg) = arg
+            && matches!(peeled(&arg.ty), Type::Reference(_))
+        {
+            walk(&mut arg.pat, Some(&arg.ty), &cfg(&arg.attrs), kept, &mut found);
         }
     }
     for stmt in prelude {
@@ -69,7 +109,7 @@ pub(super) fn of_async_trait(sig: &mut Signature, prelude: &mut [Stmt]) -> Vec<B
             let own = |name: &str| name == "__self" || name.starts_with("__arg");
             let own = matches!(&stmt.pat, Pat::Ident(pat) if own(&pat.ident.to_string()));
             if !own {
-                walk(&mut stmt.pat, None, &cfg(&stmt.attrs), &mut found);
+                walk(&mut stmt.pat, None, &cfg(&stmt.attrs), kept, &mut found);
             }
         }
     }
@@ -100,23 +140,25 @@ fn peeled(ty: &Type) -> &Type {
 }
 
 /// Collects the bindings of `pat`, as far as possible with the type that belongs to each.
-fn walk(pat: &mut Pat, ty: Option<&Type>, cfg: &[Attribute], found: &mut Vec<Binding>) {
+fn walk(pat: &mut Pat, ty: Option<&Type>, cfg: &[Attribute], kept: &Kept<'_>, found: &mut Vec<Binding>) {
     match (pat, ty.map(peeled)) {
-        (Pat::Paren(paren), ty) => walk(&mut paren.pat, ty, cfg, found),
+        (Pat::Paren(paren), ty) => walk(&mut paren.pat, ty, cfg, kept, found),
         (Pat::Tuple(tuple), Some(Type::Tuple(types)))
             if tuple.elems.len() == types.elems.len() && !tuple.elems.iter().any(|pat| matches!(pat, Pat::Rest(_))) =>
         {
             for (pat, ty) in tuple.elems.iter_mut().zip(&types.elems) {
-                walk(pat, Some(ty), cfg, found);
+                walk(pat, Some(ty), cfg, kept, found);
             }
         }
-        (Pat::Reference(reference), Some(Type::Reference(ty))) => walk(&mut reference.pat, Some(&ty.elem), cfg, found),
+        (Pat::Reference(reference), Some(Type::Reference(ty))) => {
+            walk(&mut reference.pat, Some(&ty.elem), cfg, kept, found);
+        }
         (pat, ty) => {
             let how = match ty {
                 Some(Type::Reference(ty)) => ty.mutability.map(|_| How::Lend),
                 _ => Some(How::Give),
             };
-            Collector { how, cfg, found }.visit_pat_mut(pat);
+            Collector { how, cfg, kept, found }.visit_pat_mut(pat);
         }
     }
 }
@@ -125,6 +167,7 @@ struct Collector<'a> {
     /// `None` behind a `&`, which is there for everyone.
     how: Option<How>,
     cfg: &'a [Attribute],
+    kept: &'a Kept<'a>,
     found: &'a mut Vec<Binding>,
 }
 
@@ -139,8 +182,14 @@ impl VisitMut for Collector<'_> {
             (None, None) => self.how,
         };
         if let (Some(how), false) = (how, a_path) {
-            let mutability = if pat.by_ref.is_none() { pat.mutability.take() } else { None };
-            self.found.push(Binding { cfg: self.cfg.to_vec(), ident: pat.ident.clone(), mutability, how });
+            let kept = self.kept.mentions.has(&pat.ident);
+            let stays = pat.by_ref.is_some() || (kept && self.kept.in_place);
+            let mutability = if stays { None } else { pat.mutability.take() };
+            // The alternatives of a pattern bind the same names.
+            if self.found.iter().any(|binding| binding.ident == pat.ident) {
+                return;
+            }
+            self.found.push(Binding { cfg: self.cfg.to_vec(), ident: pat.ident.clone(), mutability, how, kept });
         }
         visit_mut::visit_pat_ident_mut(self, pat);
     }
@@ -164,7 +213,8 @@ impl Binding {
         let value = match self.how {
             How::Give => {
                 let (given, call) = (self.given(), local(&call.to_string(), self.ident.span()));
-                quote_spanned!(at=> #given.give(#call.is_last()))
+                let last = if self.kept { quote_spanned!(at=> false) } else { quote_spanned!(at=> #call.is_last()) };
+                quote_spanned!(at=> #given.give(#last))
             }
             How::Lend => quote_spanned!(at=> &mut *#ident),
         };
@@ -176,6 +226,17 @@ impl Binding {
     pub(super) fn take_in(&self) -> TokenStream {
         let (cfg, ident, mutability, quiet) = (&self.cfg, &self.ident, &self.mutability, quiet(&self.ident));
         quote!(#(#cfg)* #quiet let #mutability #ident = #ident;)
+    }
+
+    /// After the last attempt, for the fallback that names it.
+    pub(super) fn leave(&self) -> TokenStream {
+        if !self.kept || self.how != How::Give {
+            return TokenStream::new();
+        }
+        let (cfg, ident, given, at) = (&self.cfg, &self.ident, self.given(), ours(self.ident.span()));
+        let quiet = quiet(&self.ident);
+        // Named once more, in case that it is a closure's parameter that the fallback means.
+        quote_spanned!(at=> #(#cfg)* #quiet let #ident = #given.left(); #(#cfg)* let _ = &#ident;)
     }
 
     fn given(&self) -> Ident {

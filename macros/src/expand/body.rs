@@ -13,7 +13,8 @@
 //! every function it goes through, and deep call chains would overflow their stacks. It is an `async` block and no
 //! closure: a closure that is called twice cannot lend `&mut self` to what it returns, and one that can loses `Send`.
 //!
-//! Without retry the block takes its surroundings along (`async move`), as the plain function did. With retry the
+//! Without retry the block takes its surroundings along (`async move`), as the plain function did, but for what a
+//! fallback names. With retry the
 //! arguments are made anew for each attempt and taken along as well; only a receiver that cannot be copied forces the
 //! block to borrow.
 //!
@@ -36,14 +37,20 @@ use super::paths::{Paths, local, ours};
 use crate::parse::shape::{Output, Shape};
 use crate::plan::Plan;
 
-/// `let __wt_end = …;` for a body that runs once.
-pub(super) fn once(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+/// `let __wt_end = …;` for a body that runs once. What it takes along when it leaves something for the fallback is in
+/// `taken`; otherwise that is everything.
+pub(super) fn once(plan: &Plan, taken: Option<&[Binding]>, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let (once, judge) = (paths.once(here), judge(plan, paths));
-    let body = block(plan, &TokenStream::new());
+    let body = block(plan, &taken.into_iter().flatten().map(Binding::take_in).collect());
+    // The user's own place, names and all: from elsewhere, the compiler would take the block for the macro's and speak of
+    // "value" where it means an argument. What is taken along although a fallback names it is reported here too.
+    let at = plan.item.shape.block.span_open();
+    let capture = taken.is_none().then(|| quote_spanned!(at=> move));
+    let asynchronous = quote_spanned!(at=> async #capture);
     quote_spanned! {here=>
         let __wt_end = {
-            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(async move #body));
+            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronous #body));
             #once(__wt_call.as_mut(), __wt_body, #judge).await
         };
     }
@@ -55,11 +62,12 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, paths: &Path
     let (attempt, step, judge, keep) = (paths.attempt(here), paths.step(here), judge(plan, paths), keep(paths));
     let call = local("__wt_call", here);
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
+    let leave = bindings.iter().map(Binding::leave);
     let hand_out = bindings.iter().map(|binding| binding.hand_out(&call, moves));
     let take_in = if moves { TokenStream::new() } else { bindings.iter().map(Binding::take_in).collect() };
     let body = block(plan, &take_in);
     // What cannot be had twice is reported where the block is made: at the word that asks for the second time.
-    let key = ours(plan.retry.as_ref().map_or(here, |retry| retry.key));
+    let key = plan.retry.as_ref().map_or(here, |retry| retry.key);
     let capture = moves.then(|| quote_spanned!(key=> move));
     let asynchronous = quote_spanned!(key=> async #capture);
     quote_spanned! {here=>
@@ -72,6 +80,7 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, paths: &Path
                 #step::Again => {}
             }
         };
+        #(#leave)*
     }
 }
 
@@ -81,7 +90,7 @@ fn block(plan: &Plan, take_in: &TokenStream) -> TokenStream {
     let anchor = anchor(&plan.item.shape, plan.item.sig.ident.span());
     // The label is never used. Without it, a body of one expression is "unnecessary braces" to the compiler, in the
     // user's own text.
-    let label = Lifetime::new("'__wt_body", user.span_open());
+    let label = Lifetime::new("'__wt_body", ours(user.span_open()));
     let mut outer = Group::new(Delimiter::Brace, quote!(#take_in #anchor #label: #user));
     outer.set_span(user.span());
     outer.into_token_stream()

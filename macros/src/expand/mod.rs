@@ -21,6 +21,7 @@
 
 mod args;
 mod body;
+mod mentions;
 mod paths;
 mod site;
 
@@ -28,30 +29,32 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Pat, ReturnType, Type};
 
+use self::args::Kept;
+use self::mentions::Mentions;
 use self::paths::{Paths, local, ours};
 use crate::parse::shape::{Kind, Output};
 use crate::plan::Plan;
 
 /// The guarded function.
 pub(crate) fn expand(mut plan: Plan) -> TokenStream {
-    let (bindings, moves) = match (&plan.retry, &mut plan.item.shape.kind) {
-        (None, _) => (Vec::new(), true),
-        (Some(_), Kind::AsyncTrait(prelude)) => {
-            let bindings = args::of_async_trait(&mut plan.item.sig, prelude);
-            (bindings, args::may_move(&plan.item.sig))
-        }
-        (Some(_), _) => (args::of_signature(&mut plan.item.sig), args::may_move(&plan.item.sig)),
+    let mentions = Mentions::of(plan.fallback.as_ref());
+    let (sig, kind) = (&mut plan.item.sig, &mut plan.item.shape.kind);
+    let bindings = match &plan.retry {
+        None => args::but_for(sig, kind, &mentions),
+        Some(_) => Some(args::of(sig, kind, &Kept { mentions: &mentions, in_place: false })),
     };
     let paths = Paths(&plan.runtime);
     let here = Span::mixed_site();
     let (site, call) = (site::declare(&plan, &paths), paths.call(here));
-    let run = match &plan.retry {
-        None => body::once(&plan, &paths),
-        Some(_) => body::again(&plan, &bindings, moves, &paths),
+    let run = if plan.retry.is_none() {
+        body::once(&plan, bindings.as_deref(), &paths)
+    } else {
+        let moves = args::may_move(&plan.item.sig);
+        body::again(&plan, bindings.as_deref().unwrap_or_default(), moves, &paths)
     };
     let answer = match &plan.fallback {
         None => answer(&plan, &paths),
-        Some(fallback) => fall_back(fallback, &paths),
+        Some(fallback) => fall_back(fallback, &plan.item.shape.kind, &paths),
     };
     let guarded = quote_spanned! {here=>
         #site
@@ -122,20 +125,37 @@ fn error_type(ty: &Type) -> &Type {
     }
 }
 
+/// `Default::default`, from wherever.
+fn is_default(path: &syn::Path) -> bool {
+    let mut words = path.segments.iter().rev().map(|segment| &segment.ident);
+    words.next().is_some_and(|last| last == "default") && words.next().is_some_and(|last| last == "Default")
+}
+
 /// The end of a call with a fallback; located at the fallback, for the same reason.
-fn fall_back(fallback: &Expr, paths: &Paths<'_>) -> TokenStream {
+fn fall_back(fallback: &Expr, kind: &Kind, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let (at, _) = body::ends(fallback);
     let (judge, returned) = (paths.judge(here), paths.returned(here));
     let (call, failure, shape) = (local("__wt_call", at), local("__wt_failure", at), local("__wt_shape", at));
     let with_failure = paths.with_failure(at);
+    let tokens = match kind {
+        Kind::AsyncTrait(_) => mentions::in_async_trait(fallback.to_token_stream()),
+        _ => fallback.to_token_stream(),
+    };
     // A closure that does not say what it takes has to be told before its body is looked at.
     let (told, fallback) = match fallback {
         Expr::Closure(closure) if closure.inputs.first().is_some_and(|input| !matches!(input, Pat::Type(_))) => {
             let told = local("__wt_fallback", at);
-            (quote_spanned!(ours(at)=> let #told = #with_failure(&#shape, #fallback);), told.into_token_stream())
+            (quote_spanned!(ours(at)=> let #told = #with_failure(&#shape, #tokens);), told.into_token_stream())
         }
-        _ => (TokenStream::new(), fallback.to_token_stream()),
+        // Its type is whatever is wanted, so what is wanted has to be said.
+        Expr::Path(path) if is_default(&path.path) => {
+            let with_value = paths.with_value(at);
+            let told = local("__wt_fallback", at);
+            (quote_spanned!(ours(at)=> let #told = #with_value(&#shape, #tokens);), told.into_token_stream())
+        }
+        Expr::Call(_) | Expr::MethodCall(_) => (TokenStream::new(), quote_spanned!(ours(at)=> || #tokens)),
+        _ => (TokenStream::new(), tokens),
     };
     let function = paths.fall_back(at);
     let answer = quote_spanned!(ours(at)=> #function(#shape, #call.as_mut(), #failure, #fallback).await);

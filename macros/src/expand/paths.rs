@@ -55,6 +55,7 @@ names! {
     answer_unrefused => answer_unrefused;
     returned => Returned;
     with_failure => with_failure;
+    with_value => with_value;
     settle => settle;
     fall_back => fall_back;
 }

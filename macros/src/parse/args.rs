@@ -6,9 +6,12 @@
 //!            | bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION]]"
 //!            | breaker | breaker = "NAME" | breaker( … )
 //!            | retry = N | retry(N, … )
-//!            | fallback = PATH_OR_CLOSURE
+//!            | fallback = PATH | fallback = CLOSURE | fallback = CALL
 //!            | idempotent | name = "NAME" | crate = PATH
 //! ```
+//!
+//! On a method of an annotated `impl` block there is also `skip`, alone, and `KEY = off`, which takes a default of the
+//! block away.
 //!
 //! Keys may stand in any order, since the order of the strategies is fixed: a reader of the attribute must not have to
 //! know whether `retry, bulkhead` differs from `bulkhead, retry`. It does not.
@@ -17,10 +20,11 @@
 //! timeout, found out on the day it matters.
 //!
 //! Invariants
-//! - [`KEYS`] is the list that users see in messages; a key that is read is in it.
+//! - [`KEYS`] is the list that users see in messages; a key that is read is in it, but for `skip`, which is no setting.
 //! - Reading never fails as a whole: what was readable is in [`Args`], the rest is in the error list.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Path, Token};
 
@@ -28,7 +32,7 @@ use super::breaker::{self, Breaker};
 use super::bulkhead::{self, Bulkhead};
 use super::retry::{self, Retry};
 use super::slot::Slot;
-use super::{assigned, callable_here, keys, rest, text, value};
+use super::{assigned, keys, one_line, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
@@ -36,7 +40,7 @@ pub(crate) const KEYS: [&str; 9] =
     ["fallback", "deadline", "retry", "breaker", "bulkhead", "timeout", "idempotent", "name", "crate"];
 
 /// What was written between the attribute's brackets.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Args {
     /// Nanoseconds one attempt may take.
     pub(crate) timeout: Slot<u64>,
@@ -45,13 +49,15 @@ pub(crate) struct Args {
     pub(crate) bulkhead: Slot<Bulkhead>,
     pub(crate) breaker: Slot<Breaker>,
     pub(crate) retry: Slot<Retry>,
-    /// A path or a closure.
+    /// A path, a closure or a call.
     pub(crate) fallback: Slot<Expr>,
     pub(crate) idempotent: Slot<()>,
     /// The site's name instead of the function's.
     pub(crate) name: Slot<String>,
     /// Where the runtime is found instead of `::watertight`.
     pub(crate) runtime: Slot<Path>,
+    /// Leaves a method out of its block's attribute.
+    pub(crate) skip: Slot<()>,
 }
 
 impl Args {
@@ -68,8 +74,47 @@ impl Args {
         args
     }
 
+    /// Whether a strategy is named, rightly or wrongly.
+    pub(crate) fn protect(&self) -> bool {
+        self.timeout.written()
+            || self.deadline.written()
+            || self.bulkhead.written()
+            || self.breaker.written()
+            || self.retry.written()
+            || self.fallback.written()
+    }
+
+    /// The places of all `KEY = off`.
+    pub(crate) fn off(&self) -> impl Iterator<Item = Span> {
+        let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
+        let others = [self.bulkhead.off(), self.timeout.off(), self.idempotent.off()];
+        strategies.into_iter().chain(others).flatten()
+    }
+
+    /// What holds for a method that says this, in a block that says `defaults`. Of the name the block has only the
+    /// first part, which is not a matter of one key.
+    pub(crate) fn over(self, defaults: &Self) -> Self {
+        Self {
+            timeout: self.timeout.over(&defaults.timeout),
+            deadline: self.deadline.over(&defaults.deadline),
+            bulkhead: self.bulkhead.over(&defaults.bulkhead),
+            breaker: self.breaker.over(&defaults.breaker),
+            retry: self.retry.over(&defaults.retry),
+            fallback: self.fallback.over(&defaults.fallback),
+            idempotent: self.idempotent.over(&defaults.idempotent),
+            name: self.name,
+            runtime: self.runtime.over(&defaults.runtime),
+            skip: self.skip,
+        }
+    }
+
     fn key(&mut self, key: &Ident, input: ParseStream<'_>, errors: &mut Errors) {
-        match key.to_string().as_str() {
+        let word = key.to_string();
+        if taken_away(input) && self.turned_off(&word, key, errors) {
+            let _ = rest(input);
+            return;
+        }
+        match word.as_str() {
             "timeout" => self.timeout.set(key, length(key, input, "timeout = \"300ms\"", errors), errors),
             "deadline" => self.deadline.set(key, length(key, input, "deadline = \"2s\"", errors), errors),
             "bulkhead" => self.bulkhead.set(key, bulkhead::read(key, input, errors), errors),
@@ -79,13 +124,40 @@ impl Args {
             "idempotent" => self.idempotent.set(key, flag(key, input, errors), errors),
             "name" => self.name.set(key, site_name(key, input, errors), errors),
             "crate" => self.runtime.set(key, runtime(key, input, errors), errors),
+            "skip" => self.skip.set(key, flag(key, input, errors), errors),
             unknown => {
                 let _ = rest(input);
                 let what = format!("`{unknown}` is no key of this attribute");
-                errors.at(key.span(), what, diag::known_keys(unknown, &KEYS));
+                let remedy = match diag::slip(unknown, &["skip"]) {
+                    Some(_) => "did you mean `skip`? It leaves a method out of its block's attribute".to_owned(),
+                    None => diag::known_keys(unknown, &KEYS),
+                };
+                errors.at(key.span(), what, remedy);
             }
         }
     }
+
+    /// `KEY = off`, if `word` can be.
+    fn turned_off(&mut self, word: &str, key: &Ident, errors: &mut Errors) -> bool {
+        match word {
+            "timeout" => self.timeout.set_off(key, errors),
+            "deadline" => self.deadline.set_off(key, errors),
+            "bulkhead" => self.bulkhead.set_off(key, errors),
+            "breaker" => self.breaker.set_off(key, errors),
+            "retry" => self.retry.set_off(key, errors),
+            "fallback" => self.fallback.set_off(key, errors),
+            "idempotent" => self.idempotent.set_off(key, errors),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Whether `= off` is all there is.
+fn taken_away(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let off = ahead.parse::<Token![=]>().and_then(|_| ahead.parse::<Ident>()).is_ok_and(|word| word == "off");
+    off && (ahead.is_empty() || ahead.peek(Token![,]))
 }
 
 /// `= "300ms"`.
@@ -94,9 +166,9 @@ fn length(key: &Ident, input: ParseStream<'_>, example: &str, errors: &mut Error
     value::duration(key, &lit, errors)
 }
 
-/// `fallback = PATH_OR_CLOSURE`.
+/// `fallback = PATH`, `= CLOSURE` or `= CALL`.
 fn fallback(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Expr> {
-    const EXAMPLE: &str = "fallback = path::to::function` or `fallback = || Vec::new()";
+    const EXAMPLE: &str = "fallback = path::to::function`, `fallback = stale(&user)` or `fallback = || Vec::new()";
     if input.peek(syn::token::Paren) {
         let _ = rest(input);
         errors.over(
@@ -111,18 +183,18 @@ fn fallback(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<
         errors.over(key, "`fallback` has nothing to answer with", format!("write `{EXAMPLE}`"));
         return None;
     }
-    if let Ok(Expr::Call(call)) = input.fork().parse::<Expr>() {
-        if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("last_good")) {
-            let _ = rest(input);
-            errors.over(
-                &call,
-                "`last_good(..)` is reserved but not there yet",
-                "write `fallback = path` with a function that finds an answer",
-            );
-            return None;
-        }
+    if let Ok(Expr::Call(call)) = input.fork().parse::<Expr>()
+        && matches!(&*call.func, Expr::Path(path) if path.path.is_ident("last_good"))
+    {
+        let _ = rest(input);
+        errors.over(
+            &call,
+            "`last_good(..)` is reserved but not there yet",
+            "write `fallback = path` with a function that finds an answer",
+        );
+        return None;
     }
-    let value = callable_here(key, input, EXAMPLE, errors)?;
+    let value = answering(input, EXAMPLE, errors)?;
     match &value {
         Expr::Closure(closure) if closure.inputs.len() > 1 => {
             let second = &closure.inputs[1];
@@ -135,6 +207,28 @@ fn fallback(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<
         }
         _ => Some(value),
     }
+}
+
+/// What a fallback may be: something to call, or a call.
+fn answering(input: ParseStream<'_>, example: &str, errors: &mut Errors) -> Option<Expr> {
+    match input.parse::<Expr>().map(ungrouped) {
+        Ok(value @ (Expr::Path(_) | Expr::Closure(_) | Expr::Call(_) | Expr::MethodCall(_))) => return Some(value),
+        Ok(value) => {
+            let shown = one_line(&value.to_token_stream());
+            let what =
+                format!("`fallback = {shown}` is neither a path nor a closure nor a call, so nothing can be asked");
+            let remedy = match value {
+                Expr::Lit(_) | Expr::Macro(_) => format!("write `fallback = || {shown}`"),
+                _ => format!("write `{example}`"),
+            };
+            errors.over(&value, what, remedy);
+        }
+        Err(error) => {
+            let _ = rest(input);
+            errors.at(error.span(), format!("`fallback`: {error}"), format!("write `{example}`"));
+        }
+    }
+    None
 }
 
 /// A key that stands alone.

@@ -20,6 +20,7 @@ use super::{callable, keys, number, rest, text, value};
 use crate::diag::{self, Errors};
 
 /// When calls are refused because the last ones failed.
+#[derive(Clone)]
 pub(crate) enum Breaker {
     /// Declared elsewhere under this name.
     Join(String),
@@ -28,7 +29,7 @@ pub(crate) enum Breaker {
 }
 
 /// What the long form says. The bare word is one with nothing written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Declared {
     pub(crate) name: Slot<String>,
     pub(crate) window: Slot<u32>,

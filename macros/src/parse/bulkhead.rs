@@ -19,6 +19,7 @@ use super::{text, value::nanos};
 use crate::diag::{self, Errors};
 
 /// The compartment a call has to enter.
+#[derive(Clone)]
 pub(crate) struct Bulkhead {
     pub(crate) name: String,
     /// `None` joins.
@@ -26,6 +27,7 @@ pub(crate) struct Bulkhead {
 }
 
 /// The numbers of a bulkhead that is declared here.
+#[derive(Clone)]
 pub(crate) struct Declared {
     pub(crate) slots: u32,
     pub(crate) queue: Option<u32>,

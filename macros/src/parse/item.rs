@@ -13,7 +13,7 @@
 //! - What is not a function with a body is refused here, with a sentence that says where the attribute belongs.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, ReturnType, Safety, Signature, Token, Type, Visibility};
 
@@ -57,31 +57,31 @@ impl Item {
         refuse_kinds(&head.sig, errors)?;
         let (inner, body) = without_inner_attributes(body);
         let shape = shape::find(&head.sig, body, errors)?;
-        Some(Self { lead: head.lead, sig: head.sig, inner, shape })
+        let (attrs, before) = (&head.attrs, &head.before);
+        Some(Self { lead: quote!(#(#attrs)* #before), sig: head.sig, inner, shape })
     }
 }
 
 /// Everything in front of the body.
-struct Head {
-    lead: TokenStream,
-    sig: Signature,
-    semi: Option<Token![;]>,
+pub(super) struct Head {
+    pub(super) attrs: Vec<Attribute>,
+    /// Visibility and `default`.
+    pub(super) before: TokenStream,
+    pub(super) sig: Signature,
+    pub(super) semi: Option<Token![;]>,
 }
 
-fn head(input: ParseStream<'_>) -> syn::Result<Head> {
+pub(super) fn head(input: ParseStream<'_>) -> syn::Result<Head> {
     let attrs = input.call(Attribute::parse_outer)?;
-    let vis: Visibility = input.parse()?;
-    let mut lead = TokenStream::new();
-    lead.extend(attrs.iter().map(ToTokens::to_token_stream));
-    vis.to_tokens(&mut lead);
+    let mut before = input.parse::<Visibility>()?.into_token_stream();
     if input.peek(Token![default]) {
-        input.parse::<Token![default]>()?.to_tokens(&mut lead);
+        input.parse::<Token![default]>()?.to_tokens(&mut before);
     }
-    Ok(Head { lead, sig: input.parse()?, semi: input.parse()? })
+    Ok(Head { attrs, before, sig: input.parse()?, semi: input.parse()? })
 }
 
 /// Takes off the invisible brackets that a `macro_rules` fragment comes in.
-fn opened(tokens: TokenStream) -> TokenStream {
+pub(super) fn opened(tokens: TokenStream) -> TokenStream {
     let mut trees = tokens.clone().into_iter();
     match (trees.next(), trees.next()) {
         (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::None => opened(group.stream()),
@@ -90,7 +90,7 @@ fn opened(tokens: TokenStream) -> TokenStream {
 }
 
 /// The braces that `tree` is, visibly or under invisible ones.
-fn braces(tree: &TokenTree) -> Option<Group> {
+pub(super) fn braces(tree: &TokenTree) -> Option<Group> {
     let TokenTree::Group(group) = tree else { return None };
     match group.delimiter() {
         Delimiter::Brace => Some(group.clone()),
@@ -128,17 +128,12 @@ fn not_a_function(head: &TokenStream, error: &syn::Error, errors: &mut Errors) {
         _ => None,
     });
     match kind {
-        Some(("impl", span)) => errors.at(
-            span,
-            "an `impl` block as a whole cannot be annotated yet",
-            "put the attribute on the async functions inside it",
-        ),
         Some(("trait", span)) => errors.at(
             span,
             "a trait has no calls of its own to protect",
             "put the attribute on the async functions of the `impl`, or on one with a default body",
         ),
-        Some(("fn" | "const", _))
+        Some(("fn" | "const" | "impl", _))
             if words.iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "fn")) =>
         {
             errors.push(error.clone());
@@ -174,15 +169,15 @@ fn refuse_kinds(sig: &Signature, errors: &mut Errors) -> Option<()> {
         errors.over(safe, "`safe fn` declares a foreign function", "put the attribute on an `async fn`");
         return None;
     }
-    if let ReturnType::Type(_, ty) = &sig.output {
-        if matches!(&**ty, Type::Never(_)) {
-            errors.over(
-                ty,
-                "a function that never returns has no answer to protect: its timeout could reach nobody",
-                "put the attribute on the calls it makes, one by one",
-            );
-            return None;
-        }
+    if let ReturnType::Type(_, ty) = &sig.output
+        && matches!(&**ty, Type::Never(_))
+    {
+        errors.over(
+            ty,
+            "a function that never returns has no answer to protect: its timeout could reach nobody",
+            "put the attribute on the calls it makes; in an annotated `impl` block, write `#[resilient(skip)]` on it",
+        );
+        return None;
     }
     Some(())
 }

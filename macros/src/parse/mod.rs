@@ -6,13 +6,15 @@
 //! `"300ms" oops` and nothing at all come out as three different sentences instead of one "expected string literal".
 //!
 //! One file per thing: [`args`] lists the keys, a key with a grammar of its own has a file of its own name, [`value`]
-//! holds the literals, [`slot`] the "only once", [`item`] the function and [`shape`] the place of the async code in it.
+//! holds the literals, [`slot`] the "only once", [`item`] the function, [`shape`] the place of the async code in it and
+//! [`block`] an `impl` with all of its methods.
 //!
 //! Invariants
 //! - No reader here returns early from the whole attribute; what is wrong is recorded and skipped.
 //! - Nothing here knows two keys at a time.
 
 pub(crate) mod args;
+pub(crate) mod block;
 pub(crate) mod breaker;
 pub(crate) mod bulkhead;
 pub(crate) mod item;
@@ -150,13 +152,8 @@ fn callable(key: &Ident, input: ParseStream<'_>, example: &str, errors: &mut Err
 
 /// A path or a closure at this place.
 fn callable_here(key: &Ident, input: ParseStream<'_>, example: &str, errors: &mut Errors) -> Option<Expr> {
-    let ahead = input.fork();
-    match input.parse::<Expr>() {
-        Ok(mut value) => {
-            // A macro_rules fragment arrives in invisible brackets.
-            while let Expr::Group(group) = value {
-                value = *group.expr;
-            }
+    match input.parse::<Expr>().map(ungrouped) {
+        Ok(value) => {
             if matches!(value, Expr::Path(_) | Expr::Closure(_)) {
                 return Some(value);
             }
@@ -168,11 +165,19 @@ fn callable_here(key: &Ident, input: ParseStream<'_>, example: &str, errors: &mu
             );
         }
         Err(error) => {
-            let _ = (rest(input), rest(&ahead));
+            let _ = rest(input);
             errors.at(error.span(), format!("`{key}`: {error}"), format!("write `{example}`"));
         }
     }
     None
+}
+
+/// Takes off the invisible brackets in which a `macro_rules` fragment arrives.
+fn ungrouped(mut value: Expr) -> Expr {
+    while let Expr::Group(group) = value {
+        value = *group.expr;
+    }
+    value
 }
 
 /// Tokens as one line of text for a message, cut where it gets long.

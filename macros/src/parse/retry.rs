@@ -22,13 +22,14 @@ use super::{assigned, callable_here, keys, number_in, rest, text, text_in, value
 use crate::diag::{self, Errors};
 
 /// Which failed attempts are followed by another.
+#[derive(Clone)]
 pub(crate) struct Retry {
     pub(crate) times: u32,
     pub(crate) details: Details,
 }
 
 /// The keys of the long form.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Details {
     /// Nanoseconds, least and most.
     pub(crate) backoff: Slot<(u64, u64)>,
@@ -37,6 +38,7 @@ pub(crate) struct Details {
 }
 
 /// The shared allowance.
+#[derive(Clone)]
 pub(crate) enum Budget {
     /// So many retries per call, and so many a second on top.
     Share(f64, f64),
@@ -44,7 +46,7 @@ pub(crate) enum Budget {
 }
 
 /// What is tried again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct On {
     pub(crate) predicate: Option<Expr>,
     /// `None` for a lone predicate: the defaults stay.
@@ -96,7 +98,11 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
 /// Further attempts.
 fn times(key: &Ident, lit: &LitInt, errors: &mut Errors) -> Option<u32> {
     if lit.base10_parse::<u64>().is_ok_and(|times| times == 0) {
-        errors.at(lit.span(), "`retry = 0` tries nothing again", "leave the key out, or write 1 or more");
+        errors.at(
+            lit.span(),
+            "`retry = 0` tries nothing again",
+            "leave the key out, or write 1 or more; `retry = off` takes away what the `impl` block says",
+        );
         return None;
     }
     let instead = "write how many further attempts there may be: retry = 2";

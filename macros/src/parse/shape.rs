@@ -34,6 +34,7 @@ pub(crate) struct Shape {
 }
 
 /// Who made the function asynchronous.
+#[derive(Clone)]
 pub(crate) enum Kind {
     /// `async fn`: arguments are those of the signature.
     Fn,
@@ -75,6 +76,17 @@ pub(super) fn find(sig: &Signature, body: Group, errors: &mut Errors) -> Option<
         .iter()
         .any(|param| matches!(param, GenericParam::Lifetime(param) if param.lifetime.ident == "async_trait"));
     let Some(found) = tail(&body) else {
+        if matches!(&sig.output, ReturnType::Type(_, ty) if returns_future(ty)) {
+            errors.over(
+                &sig.output,
+                format!(
+                    "the future that `{}` returns is made elsewhere, and only its making could be guarded",
+                    sig.ident
+                ),
+                "end it in `async move { the_call(..).await }`, or make it an `async fn`",
+            );
+            return None;
+        }
         errors.over(
             &sig.fn_token,
             format!("`{}` is not async, and a thread that blocks cannot be taken back from outside", sig.ident),
@@ -211,6 +223,12 @@ fn in_future(sig: &Signature, tail: Tail) -> Shape {
     };
     let kind = if tail.sole { Kind::Future } else { Kind::Steps };
     Shape { kind, layers: tail.layers, block: tail.block, output }
+}
+
+/// Whether a type looks like a future.
+fn returns_future(ty: &Type) -> bool {
+    let words = quote::ToTokens::to_token_stream(ty).to_string();
+    words.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word.ends_with("Future"))
 }
 
 /// `T` of `impl Future<Output = T>`, `Pin<Box<dyn Future<Output = T>>>` and `BoxFuture<'_, T>`.

@@ -5,23 +5,30 @@
 //! wrong, so that one mistake stays one message: a bad `timeout` must not bring "this attribute protects nothing" with
 //! it.
 //!
+//! On a method of an annotated `impl` block a key can also be taken away again (`retry = off`): written, and yet not
+//! there. [`Slot::over`] is the one place where a method's word and its block's default meet.
+//!
 //! Invariants
 //! - The first value stays; a second one is a mistake at the second key.
-//! - `written` is true from the first mention on, whatever became of the value.
+//! - `written` is true from the first mention on, whatever became of the value; a key that is off counts as absent once
+//!   it has met its default.
 
 use proc_macro2::{Ident, Span};
 
 use crate::diag::Errors;
 
 /// One key's value and the place where the key was written.
+#[derive(Clone)]
 pub(crate) struct Slot<T> {
     key: Option<Span>,
     value: Option<T>,
+    off: bool,
+    inherited: bool,
 }
 
 impl<T> Default for Slot<T> {
     fn default() -> Self {
-        Self { key: None, value: None }
+        Self { key: None, value: None, off: false, inherited: false }
     }
 }
 
@@ -40,6 +47,29 @@ impl<T> Slot<T> {
         self.value = value;
     }
 
+    /// Takes `key = off`.
+    pub(crate) fn set_off(&mut self, key: &Ident, errors: &mut Errors) {
+        self.set(key, None, errors);
+        self.off = self.value.is_none();
+    }
+
+    /// What holds for a method: its own word, or the default.
+    pub(crate) fn over(self, default: &Self) -> Self
+    where
+        T: Clone,
+    {
+        match (self.key, self.off) {
+            (Some(_), false) => self,
+            (Some(_), true) => Self::default(),
+            (None, _) => Self { inherited: true, ..default.clone() },
+        }
+    }
+
+    /// The place of `key = off`.
+    pub(crate) fn off(&self) -> Option<Span> {
+        self.key.filter(|_| self.off)
+    }
+
     /// Whether the key was mentioned at all.
     pub(crate) fn written(&self) -> bool {
         self.key.is_some()
@@ -48,6 +78,12 @@ impl<T> Slot<T> {
     /// The key's place.
     pub(crate) fn span(&self) -> Option<Span> {
         self.key
+    }
+
+    /// The place to blame for what the key does to one function: the key, or `function` where the key stands on the
+    /// whole block.
+    pub(crate) fn blame(&self, function: Span) -> Option<Span> {
+        self.key.map(|key| if self.inherited { function } else { key })
     }
 
     /// The value, if it was written and right.

@@ -125,7 +125,7 @@ fn scale(number: &str, length: u128) -> Option<u128> {
     }
     let finest = 10_u128.pow(u32::try_from(part.len()).ok()?);
     let part = part.parse::<u128>().ok()? * length;
-    (part % finest == 0).then_some(whole.parse::<u128>().ok()? * length + part / finest)
+    part.is_multiple_of(finest).then_some(whole.parse::<u128>().ok()? * length + part / finest)
 }
 
 /// A whole number within `range`; `why` says what the bounds protect and `instead` what to write.

@@ -68,6 +68,13 @@ shapes! {
                 __ret
             })
         }"
+    impl_block:
+        r#"timeout = "1s", retry = 1, name = "users""#
+        "impl<T> Users<T> { #![allow(unused)] const N: u8 = 5; /// Documented.
+        #[resilient(retry = off, timeout = \"5s\")] #[must_use] pub async fn put(&mut self) -> Result<(), AppError> { self.put_row().await }
+        async fn get(&self, id: u8) -> Result<u8, AppError> { load(id).await }
+        fn sync(&self) -> u8 { 5 }
+        #[resilient(skip)] async fn bare(&self) {} }"
     returns_a_future:
         r#"timeout = "1s""#
         "fn get(a: &str) -> BoxFuture<'static, Result<String, AppError>> { let a = a.to_owned(); async move { load(a).await }.boxed() }"
@@ -76,7 +83,7 @@ shapes! {
 fn pretty(attribute: &str, item: &str) -> String {
     let out = expansion(tokens(attribute), tokens(item));
     // A method is a method only inside of an `impl`.
-    let method = item.contains("self,");
+    let method = item.starts_with("fn get<'life0") || item.contains("(&mut self, mut");
     let out = if method { quote::quote!(impl Guarded { #out }) } else { out };
     match syn::parse2(out.clone()) {
         Ok(file) => prettyplease::unparse(&file),

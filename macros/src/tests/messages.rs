@@ -121,17 +121,17 @@ fn all_mistakes_are_told_at_once() {
     says(
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
-        `timout` is no key of this attribute
-        did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `bulkhead`, `timeout`, `idempotent`, `name` and `crate`
-        `bulkhead = "recs:0"`: no call could ever run in 0 slots
-        write how many may run at once, 1 or more; to shut a function off, isolate its breaker
-        `backoff = "2s..1s"`: the first pause is longer than the longest one
-        write them the other way round: "1s..2s"
-        `retry = 0` tries nothing again
-        leave the key out, or write 1 or more
-        `fallback = 5` is neither a path nor a closure, so there is nothing to call
-        write `fallback = path::to::function` or `fallback = || Vec::new()`
-    "#]],
+            `timout` is no key of this attribute
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `bulkhead`, `timeout`, `idempotent`, `name` and `crate`
+            `bulkhead = "recs:0"`: no call could ever run in 0 slots
+            write how many may run at once, 1 or more; to shut a function off, isolate its breaker
+            `backoff = "2s..1s"`: the first pause is longer than the longest one
+            write them the other way round: "1s..2s"
+            `retry = 0` tries nothing again
+            leave the key out, or write 1 or more; `retry = off` takes away what the `impl` block says
+            `fallback = 5` is neither a path nor a closure nor a call, so nothing can be asked
+            write `fallback = || 5`
+        "#]],
     );
 }
 
@@ -141,7 +141,6 @@ fn items_that_cannot_be_guarded() {
         "struct S(u8);",
         "enum E { A }",
         "trait T { fn f(); }",
-        "impl S { async fn f() {} }",
         "mod m {}",
         "static S: u8 = 5;",
         "fn sync() -> u8 { 5 }",

@@ -2,6 +2,7 @@
 //!
 //! That the output compiles, and behaves, is shown where there is a runtime to compile it against.
 
+mod block;
 mod expansion;
 mod grammar;
 mod messages;
@@ -13,7 +14,7 @@ use crate::diag::Errors;
 use crate::parse::args::Args;
 use crate::parse::item::Item;
 use crate::plan::Plan;
-use crate::validate::validate;
+use crate::validate::{stands_alone, validate};
 
 /// Tokens from text. In tests only, since text has no spans.
 fn tokens(text: &str) -> TokenStream {
@@ -37,6 +38,7 @@ fn plan(attribute: &str) -> Result<Plan, Vec<String>> {
 fn plan_on(attribute: &str, item: &str) -> Result<Plan, Vec<String>> {
     let mut errors = Errors::default();
     let args = Args::read(tokens(attribute), &mut errors);
+    stands_alone(&args, &mut errors);
     let item = Item::read(tokens(item), &mut errors);
     match validate(args, item, &mut errors) {
         Some(plan) if errors.is_empty() => Ok(plan),

@@ -8,7 +8,7 @@ use crate::registry;
 use crate::strategies::breaker::{Breaker, Standing, State};
 use crate::strategies::bulkhead::Bulkhead;
 
-/// Every guarded function's figures, and every bulkhead's and breaker's that has been used.
+/// The figures of every guarded function, bulkhead and breaker of the binary, used or not.
 ///
 /// Its Display is a table.
 #[derive(Clone, Debug, Default)]
@@ -16,9 +16,9 @@ use crate::strategies::bulkhead::Bulkhead;
 pub struct Snapshot {
     /// One per guarded function of the binary, in the order of module and line.
     pub sites: Vec<SiteFigures>,
-    /// One per named bulkhead that a call has reached, by name.
+    /// One per named bulkhead, by name.
     pub bulkheads: Vec<BulkheadFigures>,
-    /// One per breaker that a call has reached, by name.
+    /// One per breaker, by name.
     pub breakers: Vec<BreakerFigures>,
 }
 

@@ -1,0 +1,95 @@
+impl<T> Users<T> {
+    #![allow(unused)]
+    const N: u8 = 5;
+    /// Documented.
+    #[must_use]
+    pub async fn put(&mut self) -> Result<(), AppError> {
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+            ::watertight::__private::Declaration::new(
+                    "users.put",
+                    ::core::module_path!(),
+                    ::core::file!(),
+                    ::core::line!(),
+                )
+                .timeout(::watertight::__private::timeout::Config::new(5000000000u64)),
+        );
+        ::watertight::__private::list!(__WT_SITE);
+        let mut __wt_call = ::core::pin::pin!(
+            ::watertight::__private::Call::begin(& __WT_SITE)
+        );
+        let __wt_end = {
+            let __wt_body = ::core::pin::pin!(
+                ::core::option::Option::Some(async move { if let
+                ::core::option::Option::Some(__wt_return) =
+                ::core::option::Option::None:: < Result < (), AppError > > { return
+                __wt_return; } '__wt_body : { self.put_row(). await } })
+            );
+            ::watertight::__private::once(
+                    __wt_call.as_mut(),
+                    __wt_body,
+                    |__wt_out| {
+                        use ::watertight::__private::judge::*;
+                        (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                    },
+                )
+                .await
+        };
+        ::watertight::__private::answer(
+            __wt_call.as_mut(),
+            ::core::convert::identity(__wt_end),
+        )
+    }
+    async fn get(&self, id: u8) -> Result<u8, AppError> {
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+            ::watertight::__private::Declaration::new(
+                    "users.get",
+                    ::core::module_path!(),
+                    ::core::file!(),
+                    ::core::line!(),
+                )
+                .timeout(::watertight::__private::timeout::Config::new(1000000000u64))
+                .retry(::watertight::__private::retry::Config::new(1u32)),
+        );
+        ::watertight::__private::list!(__WT_SITE);
+        let mut __wt_call = ::core::pin::pin!(
+            ::watertight::__private::Call::begin(& __WT_SITE)
+        );
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut __wt_given_id = ::watertight::__private::Given::new(id);
+        let __wt_end = loop {
+            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+            let id = __wt_given_id.give(__wt_call.is_last());
+            let __wt_body = ::core::pin::pin!(
+                ::core::option::Option::Some(async move { if let
+                ::core::option::Option::Some(__wt_return) =
+                ::core::option::Option::None:: < Result < u8, AppError > > { return
+                __wt_return; } '__wt_body : { load(id). await } })
+            );
+            match ::watertight::__private::attempt(
+                    __wt_call.as_mut(),
+                    __wt_body,
+                    |__wt_out| {
+                        use ::watertight::__private::judge::*;
+                        (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                    },
+                    |__wt_out| {
+                        use ::watertight::__private::judge::*;
+                        (&&::watertight::__private::Keep::new(__wt_out)).keep()
+                    },
+                )
+                .await
+            {
+                ::watertight::__private::Step::End(__wt_end) => break __wt_end,
+                ::watertight::__private::Step::Again => {}
+            }
+        };
+        ::watertight::__private::answer(
+            __wt_call.as_mut(),
+            ::core::convert::identity(__wt_end),
+        )
+    }
+    fn sync(&self) -> u8 {
+        5
+    }
+    async fn bare(&self) {}
+}

@@ -1,0 +1,20 @@
+//! The documented behaviour of each key, through the attribute: one file per key, and three for what belongs to none.
+//!
+//! | file | what it holds to the manual |
+//! |---|---|
+//! | `timeout` `deadline` `bulkhead` `retry` `breaker` `fallback` `idempotent` `name` | the key of that name |
+//! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
+//! | `errors` | what watertight's error says, and what it can become |
+//! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
+
+mod breaker;
+mod bulkhead;
+mod context;
+mod deadline;
+mod errors;
+mod fallback;
+mod idempotent;
+mod name;
+mod retry;
+mod shapes;
+mod timeout;

@@ -1,0 +1,12 @@
+use watertight::resilient;
+
+#[resilient(timeout = "300ms", fallback = stale(id))]
+async fn get(id: u64) -> Result<u64, watertight::Error> {
+    Ok(id)
+}
+
+fn stale(id: u64) -> String {
+    id.to_string()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use watertight::resilient;
+
+#[resilient(timeout = "300ms")]
+async fn serve() -> ! {
+    loop {}
+}
+
+fn main() {}
