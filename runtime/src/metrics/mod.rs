@@ -1,6 +1,6 @@
 //! The figures, read: plain data for programs, a table for people, fixed names for everybody else.
 //!
-//! Counting is done where it happens, in [`crate::call::tally`]; nothing here is on the path of a call. Reading sums the
+//! Counting is done where it happens, in `call/tally`; nothing here is on the path of a call. Reading sums the
 //! lanes of every site and copies; it may be done at any time, by anyone, as often as wanted, and costs the callers
 //! nothing.
 //!
