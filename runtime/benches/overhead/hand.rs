@@ -109,6 +109,16 @@ pub(crate) async fn call_counted(guard: &Guard, counted: &Counted, n: u32) -> Re
     outcome
 }
 
+/// A failed try that is counted as ours are: calls, in flight, refusals.
+pub(crate) async fn try_call_counted(slots: &Semaphore, counted: &Counted, n: u32) -> Result<u32, Failed> {
+    counted.in_flight.fetch_add(1, Ordering::Relaxed);
+    let outcome = try_call(slots, n).await;
+    counted.outcomes[2 + usize::from(outcome.is_ok())].fetch_add(1, Ordering::Relaxed);
+    counted.calls.fetch_add(1, Ordering::Relaxed);
+    counted.in_flight.fetch_sub(1, Ordering::Relaxed);
+    outcome
+}
+
 /// A bare failed try, as a function with an error to return.
 pub(crate) async fn try_call(slots: &Semaphore, n: u32) -> Result<u32, Failed> {
     match slots.try_acquire() {

@@ -138,6 +138,7 @@ fn single_thread(criterion: &mut Criterion) {
 fn refusals(criterion: &mut Criterion) {
     let runtime = current_thread();
     let semaphore = tokio::sync::Semaphore::new(0);
+    let counted = hand::Counted::new();
     let mut held = Box::pin(refusing(true));
     runtime.block_on(async {
         assert!(futures::poll!(held.as_mut()).is_pending());
@@ -145,6 +146,7 @@ fn refusals(criterion: &mut Criterion) {
     });
     let mut group = criterion.benchmark_group("refused");
     thousand!(group, runtime, "try_acquire", |n| hand::try_call(&semaphore, n));
+    thousand!(group, runtime, "try_acquire_counted", |n| hand::try_call_counted(&semaphore, &counted, n));
     thousand!(group, runtime, "bulkhead", |_n| refusing(false));
     thousand!(group, runtime, "breaker", |_n| broken());
     group.finish();

@@ -7,6 +7,7 @@ const RATIOS: &[(&str, &str, &str, f64)] = &[
     ("full stack / hand-written with counters", "ready/full_stack", "ready/hand_counted", 1.0),
     ("full stack / hand-written without counters", "ready/full_stack", "ready/hand", 0.75),
     ("refusal by bulkhead / bare failed try", "refused/bulkhead", "refused/try_acquire", 3.0),
+    ("refusal by bulkhead / failed try with counters", "refused/bulkhead", "refused/try_acquire_counted", 1.0),
     ("pending body under a timeout / tokio's timeout", "pending/timeout", "pending/hand_timeout", 1.0),
     ("two threads on one site / one thread", "two_threads/full_stack", "ready/full_stack", 2.0),
     ("two threads / hand-written with counters", "two_threads/full_stack", "two_threads/hand_counted", 1.0),
