@@ -12,7 +12,7 @@
 mod measure;
 mod program;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use measure::Figures;
 use program::Variant;
@@ -21,7 +21,10 @@ const VARIANTS: [Variant; 5] = [
     Variant { name: "bare", attribute: "" },
     Variant { name: "instrument", attribute: "#[tracing::instrument]" },
     Variant { name: "timeout", attribute: r#"#[resilient(timeout = "300ms")]"# },
-    Variant { name: "no retry", attribute: r#"#[resilient(timeout = "300ms", bulkhead = "recs:8/queue:16", breaker)]"# },
+    Variant {
+        name: "no retry",
+        attribute: r#"#[resilient(timeout = "300ms", bulkhead = "recs:8/queue:16", breaker)]"#,
+    },
     Variant {
         name: "full",
         attribute: r#"#[resilient(timeout = "300ms", bulkhead = "recs:8/queue:16", retry = 2, fallback = nothing)]"#,
@@ -48,7 +51,7 @@ fn main() {
     }
 }
 
-fn run(folder: &PathBuf, functions: usize, rounds: usize) -> Result<Vec<Figures>, String> {
+fn run(folder: &Path, functions: usize, rounds: usize) -> Result<Vec<Figures>, String> {
     program::set_up(folder)?;
     let mut all = vec![Figures::default(); VARIANTS.len()];
     for round in 1..=rounds {

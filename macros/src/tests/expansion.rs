@@ -68,6 +68,12 @@ shapes! {
                 __ret
             })
         }"
+    fallback_call:
+        r#"timeout = "300ms", fallback = stale(&name, page)"#
+        "async fn get(name: String, mut page: u32, #[cfg(test)] mut other: Body) -> Result<Vec<u8>, AppError> { load(&name, page).await }"
+    fallback_call_retried:
+        "retry = 1, fallback = |failure| stale(&name, failure)"
+        "async fn get(name: String, mut other: Body) -> Result<Vec<u8>, AppError> { load(name).await }"
     impl_block:
         r#"timeout = "1s", retry = 1, name = "users""#
         "impl<T> Users<T> { #![allow(unused)] const N: u8 = 5; /// Documented.
@@ -78,6 +84,15 @@ shapes! {
     returns_a_future:
         r#"timeout = "1s""#
         "fn get(a: &str) -> BoxFuture<'static, Result<String, AppError>> { let a = a.to_owned(); async move { load(a).await }.boxed() }"
+}
+
+/// A renamed runtime is the only one that is named.
+#[test]
+fn the_runtime_is_named_as_it_is_said_to_be() {
+    let attribute = r#"timeout = "1s", deadline = "2s", bulkhead = "a:1", breaker(on = f), retry(1, on = g), fallback = h,
+        crate = ::renamed"#;
+    let out = expansion(tokens(attribute), tokens("async fn f(a: u8) -> Result<u8, E> { g(a).await }")).to_string();
+    assert!(out.contains(":: renamed :: __private :: Site") && !out.contains("watertight"), "{out}");
 }
 
 fn pretty(attribute: &str, item: &str) -> String {

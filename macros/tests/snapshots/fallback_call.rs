@@ -1,0 +1,59 @@
+async fn get(
+    name: String,
+    mut page: u32,
+    #[cfg(test)]
+    other: Body,
+) -> Result<Vec<u8>, AppError> {
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+        ::watertight::__private::Declaration::new(
+                "get",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
+            .fallback(),
+    );
+    ::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        ::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    let __wt_end = {
+        let __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(async { #[cfg(test)]
+            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+            let mut other = other; if let ::core::option::Option::Some(__wt_return) =
+            ::core::option::Option::None:: < Result < Vec < u8 >, AppError > > { return
+            __wt_return; } '__wt_body : { load(& name, page). await } })
+        );
+        ::watertight::__private::once(
+                __wt_call.as_mut(),
+                __wt_body,
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                },
+            )
+            .await
+    };
+    let (__wt_shape, __wt_failure) = {
+        use ::watertight::__private::judge::*;
+        let __wt_end = __wt_end;
+        let __wt_shape = (&::watertight::__private::Returned::of(&__wt_end)).shape();
+        match ::watertight::__private::settle(
+            &__wt_shape,
+            __wt_call.as_mut(),
+            __wt_end,
+        ) {
+            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+        }
+    };
+    ::watertight::__private::fall_back(
+            __wt_shape,
+            __wt_call.as_mut(),
+            __wt_failure,
+            || stale(&name, page),
+        )
+        .await
+}

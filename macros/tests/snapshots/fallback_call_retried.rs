@@ -1,0 +1,76 @@
+async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+        ::watertight::__private::Declaration::new(
+                "get",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .retry(::watertight::__private::retry::Config::new(1u32))
+            .fallback(),
+    );
+    ::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        ::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_name = ::watertight::__private::Given::new(name);
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_other = ::watertight::__private::Given::new(other);
+    let __wt_end = loop {
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let name = __wt_given_name.give(false);
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut other = __wt_given_other.give(__wt_call.is_last());
+        let __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(async move { if let
+            ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
+            Result < Vec < u8 >, AppError > > { return __wt_return; } '__wt_body : {
+            load(name). await } })
+        );
+        match ::watertight::__private::attempt(
+                __wt_call.as_mut(),
+                __wt_body,
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                },
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&::watertight::__private::Keep::new(__wt_out)).keep()
+                },
+            )
+            .await
+        {
+            ::watertight::__private::Step::End(__wt_end) => break __wt_end,
+            ::watertight::__private::Step::Again => {}
+        }
+    };
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let name = __wt_given_name.left();
+    let _ = &name;
+    let (__wt_shape, __wt_failure) = {
+        use ::watertight::__private::judge::*;
+        let __wt_end = __wt_end;
+        let __wt_shape = (&::watertight::__private::Returned::of(&__wt_end)).shape();
+        match ::watertight::__private::settle(
+            &__wt_shape,
+            __wt_call.as_mut(),
+            __wt_end,
+        ) {
+            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+        }
+    };
+    let __wt_fallback = ::watertight::__private::with_failure(
+        &__wt_shape,
+        |failure| stale(&name, failure),
+    );
+    ::watertight::__private::fall_back(
+            __wt_shape,
+            __wt_call.as_mut(),
+            __wt_failure,
+            __wt_fallback,
+        )
+        .await
+}
