@@ -14,9 +14,12 @@
 use proc_macro2::Span;
 use syn::{Expr, Path};
 
+use crate::parse::backoff::Backoff;
+use crate::parse::breaker::Window;
 use crate::parse::bulkhead::Bulkhead;
 use crate::parse::item::Item;
-use crate::parse::retry::{Budget, Kind};
+use crate::parse::on::Kind;
+use crate::parse::retry::Budget;
 use crate::validate::Seal;
 
 /// One guarded function.
@@ -43,14 +46,25 @@ pub(crate) struct Plan {
 /// A breaker, joined or declared.
 pub(crate) struct Breaker {
     pub(crate) origin: Origin,
-    pub(crate) window: Option<u32>,
+    pub(crate) window: Option<Window>,
     /// A share from 0 to 1.
     pub(crate) failures: Option<f64>,
     pub(crate) min_calls: Option<u32>,
     /// Nanoseconds.
+    pub(crate) slow: Option<u64>,
+    /// A share from 0 to 1.
+    pub(crate) slow_rate: Option<f64>,
+    /// Nanoseconds.
     pub(crate) cooldown: Option<u64>,
     pub(crate) probes: Option<u32>,
-    pub(crate) on: Option<Expr>,
+    /// Which of the body's own errors count; `None` leaves it to their classification.
+    pub(crate) predicate: Option<Expr>,
+    /// Every error counts, whatever its class.
+    pub(crate) any: bool,
+    /// Everything that counts, where a list says so.
+    pub(crate) kinds: Option<Vec<Kind>>,
+    /// Which of the body's own errors never count.
+    pub(crate) skip: Option<Expr>,
 }
 
 /// Whose state a breaker is.
@@ -68,11 +82,16 @@ pub(crate) struct Retry {
     /// Where the word stands.
     pub(crate) key: Span,
     pub(crate) times: u32,
-    /// Nanoseconds, least and most.
-    pub(crate) backoff: Option<(u64, u64)>,
+    pub(crate) backoff: Option<Backoff>,
+    /// Nanoseconds.
+    pub(crate) max_duration: Option<u64>,
     pub(crate) budget: Option<Budget>,
     /// Which of the body's own errors are tried again; `None` leaves it to their classification.
     pub(crate) predicate: Option<Expr>,
+    /// Every error is tried again, whatever its class.
+    pub(crate) any: bool,
+    /// Which of the body's own errors are final, before all else.
+    pub(crate) abort: Option<Expr>,
     /// Everything that is tried again, whether a word said so or a default.
     pub(crate) kinds: Vec<Kind>,
 }

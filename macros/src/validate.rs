@@ -18,9 +18,11 @@ use syn::ext::IdentExt;
 
 use crate::diag::Errors;
 use crate::parse::args::Args;
-use crate::parse::breaker as parsed;
+use crate::parse::backoff::Backoff;
+use crate::parse::breaker::{self as parsed, Window};
 use crate::parse::item::Item;
-use crate::parse::retry::{Kind, Retry as ParsedRetry};
+use crate::parse::on::{Kind, On};
+use crate::parse::retry::Retry as ParsedRetry;
 use crate::parse::shape;
 use crate::parse::slot::Slot;
 use crate::plan::{Breaker, Origin, Plan, Retry};
@@ -51,7 +53,8 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
     let has_bulkhead = args.bulkhead.written();
     let key = args.retry.blame(function).unwrap_or(function);
     let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has_bulkhead, errors));
-    let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, errors));
+    let timeout = args.timeout.get().copied();
+    let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, timeout, has_bulkhead, errors));
     let item = item?;
     Some(Plan {
         name: args.name.take().unwrap_or_else(|| item.sig.ident.unraw().to_string()),
@@ -122,26 +125,21 @@ fn names_instrument(body: &TokenStream) -> bool {
 
 fn decide_retry(retry: ParsedRetry, key: Span, idempotent: bool, has_bulkhead: bool, errors: &mut Errors) -> Retry {
     let on = retry.details.on.take().unwrap_or_default();
-    let kinds = on.kinds.as_deref();
-    let named =
-        |kind: Kind| kinds.and_then(|kinds| kinds.iter().find(|(named, _)| *named == kind)).map(|found| found.1);
-    if let (Some(span), false) = (named(Kind::Timeout), idempotent) {
+    // `any` is every word, but for the refusals of a bulkhead that is not there and for the breaker's.
+    if let (Some(span), false) = (on.named(Kind::Timeout).or(on.any), idempotent) {
+        let out = if on.any.is_some() { "name what is tried again" } else { "take `timeout` out of the list" };
         errors.at(
             span,
             "an attempt that timed out may have written before it was cut off, and trying again would write twice",
-            "add the key `idempotent` if running twice does no harm, or take `timeout` out of the list",
+            format!("add the key `idempotent` if running twice does no harm, or {out}"),
         );
     }
-    for (kind, word) in [(Kind::Full, "full"), (Kind::Wait, "wait")] {
-        if let (Some(span), false) = (named(kind), has_bulkhead) {
-            errors.at(
-                span,
-                format!("`{word}` is a bulkhead's refusal, and this function has no bulkhead"),
-                format!("add `bulkhead = \"NAME:SLOTS\"`, or take `{word}` out of the list"),
-            );
-        }
-    }
+    names_a_bulkhead(&on, has_bulkhead, errors);
+    let kinds = on.kinds.as_deref();
     let mut decided: Vec<Kind> = kinds.unwrap_or_default().iter().map(|(kind, _)| *kind).collect();
+    if on.any.is_some() {
+        decided.extend([Kind::Full, Kind::Wait, Kind::Rate]);
+    }
     // A predicate speaks about errors, so it stands for the word as well.
     if (kinds.is_none() || on.predicate.is_some()) && !decided.contains(&Kind::Error) {
         decided.push(Kind::Error);
@@ -150,17 +148,53 @@ fn decide_retry(retry: ParsedRetry, key: Span, idempotent: bool, has_bulkhead: b
     if kinds.is_none() && idempotent {
         decided.push(Kind::Timeout);
     }
+    let (backoff, max_duration) = (retry.details.backoff, retry.details.max_duration);
+    fits_duration(&backoff, &max_duration, errors);
     Retry {
         key,
         times: retry.times,
-        backoff: retry.details.backoff.take(),
+        backoff: backoff.take(),
+        max_duration: max_duration.take(),
         budget: retry.details.budget.take(),
         predicate: on.predicate,
+        any: on.any.is_some(),
+        abort: retry.details.abort.take(),
         kinds: decided,
     }
 }
 
-fn decide_breaker(breaker: parsed::Breaker, errors: &mut Errors) -> Breaker {
+/// A pause that is longer than all attempts together may take would never be made.
+fn fits_duration(backoff: &Slot<Backoff>, max_duration: &Slot<u64>, errors: &mut Errors) {
+    let longest = match backoff.get() {
+        Some(Backoff::Range(_, cap) | Backoff::Curved { cap: Some(cap), .. }) => *cap,
+        Some(Backoff::Curved { first: Some(first), .. }) => *first,
+        _ => return,
+    };
+    if let (Some(most), Some(span)) = (max_duration.get(), max_duration.span())
+        && longest >= *most
+    {
+        errors.at(
+            span,
+            "the longest pause could not end before this",
+            "write a longer `max_duration`, or shorter pauses in `backoff`",
+        );
+    }
+}
+
+/// Words about a bulkhead need one.
+fn names_a_bulkhead(on: &On, has_bulkhead: bool, errors: &mut Errors) {
+    for (kind, word) in [(Kind::Full, "full"), (Kind::Wait, "wait")] {
+        if let (Some(span), false) = (on.named(kind), has_bulkhead) {
+            errors.at(
+                span,
+                format!("`{word}` is a bulkhead's refusal, and this function has no bulkhead"),
+                format!("add `bulkhead = \"NAME:SLOTS\"`, or take `{word}` out of the list"),
+            );
+        }
+    }
+}
+
+fn decide_breaker(breaker: parsed::Breaker, timeout: Option<u64>, has_bulkhead: bool, errors: &mut Errors) -> Breaker {
     let declared = match breaker {
         parsed::Breaker::Join(name) => {
             return Breaker {
@@ -168,30 +202,69 @@ fn decide_breaker(breaker: parsed::Breaker, errors: &mut Errors) -> Breaker {
                 window: None,
                 failures: None,
                 min_calls: None,
+                slow: None,
+                slow_rate: None,
                 cooldown: None,
                 probes: None,
-                on: None,
+                predicate: None,
+                any: false,
+                kinds: None,
+                skip: None,
             };
         }
         parsed::Breaker::Declare(declared) => *declared,
     };
     let min_calls = min_calls(&declared.window, &declared.min_calls, errors);
+    fits_slow(&declared, timeout, errors);
+    let on = declared.on.take().unwrap_or_default();
+    names_a_bulkhead(&on, has_bulkhead, errors);
+    let mut kinds = on.kinds.map(|kinds| kinds.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>());
+    if on.any.is_some() {
+        kinds = Some(vec![Kind::Error, Kind::Timeout, Kind::Full, Kind::Wait]);
+    }
+    // A predicate speaks about errors, so it stands for the word as well.
+    if let (Some(kinds), Some(_)) = (&mut kinds, &on.predicate) {
+        kinds.push(Kind::Error);
+    }
     Breaker {
         origin: declared.name.take().map_or(Origin::Own, Origin::Named),
         window: declared.window.take(),
         failures: declared.failures.take(),
         min_calls,
+        slow: declared.slow.take(),
+        slow_rate: declared.slow_rate.take(),
         cooldown: declared.cooldown.take(),
         probes: declared.probes.take(),
-        on: declared.on.take(),
+        predicate: on.predicate,
+        any: on.any.is_some(),
+        kinds,
+        skip: declared.skip.take(),
+    }
+}
+
+/// A share of slow calls needs to know what is slow, and what is slow must be able to happen.
+fn fits_slow(declared: &parsed::Declared, timeout: Option<u64>, errors: &mut Errors) {
+    if let (Some(span), false) = (declared.slow_rate.span(), declared.slow.written()) {
+        errors.at(span, "nothing says how long a slow call takes", "add `slow = \"200ms\"`");
+    }
+    if let (Some(slow), Some(span), Some(timeout)) = (declared.slow.get(), declared.slow.span(), timeout)
+        && *slow > timeout
+    {
+        errors.at(
+            span,
+            "an attempt is cut off before it has taken so long, so none would ever be slow",
+            "write a `slow` of the timeout or less",
+        );
     }
 }
 
 /// A breaker that waits for more calls than its window can hold would never open.
-fn min_calls(window: &Slot<u32>, min_calls: &Slot<(u32, Span)>, errors: &mut Errors) -> Option<u32> {
+fn min_calls(window: &Slot<Window>, min_calls: &Slot<(u32, Span)>, errors: &mut Errors) -> Option<u32> {
     let holds = match (window.written(), window.get()) {
         (true, None) => return None,
-        (_, given) => given.copied(),
+        (_, Some(Window::Time(_))) => return min_calls.get().map(|(calls, _)| *calls),
+        (_, Some(Window::Calls(calls))) => Some(*calls),
+        (_, None) => None,
     };
     match (min_calls.get().copied(), holds) {
         (Some((calls, span)), _) if calls > holds.unwrap_or(WINDOW) => {

@@ -133,6 +133,32 @@ pub fn breaker_on<R: Errs>(verdict: Verdict, returned: &R, on: impl FnOnce(&R::E
     }
 }
 
+/// Retries every error, whatever its class.
+#[inline]
+pub fn retry_any(verdict: Verdict) -> Verdict {
+    Verdict { retryable: !verdict.ok, ..verdict }
+}
+
+/// Lets a predicate say which errors are final, whatever was said before.
+#[inline]
+pub fn retry_abort<R: Errs>(verdict: Verdict, returned: &R, abort: impl FnOnce(&R::Error) -> bool) -> Verdict {
+    let is_final = returned.error().is_some_and(abort);
+    Verdict { retryable: verdict.retryable && !is_final, ..verdict }
+}
+
+/// Counts every error against the dependency, whatever its class.
+#[inline]
+pub fn breaker_any(verdict: Verdict) -> Verdict {
+    Verdict { failure: !verdict.ok, ..verdict }
+}
+
+/// Lets a predicate say which errors never count against the dependency, whatever was said before.
+#[inline]
+pub fn breaker_skip<R: Errs>(verdict: Verdict, returned: &R, skip: impl FnOnce(&R::Error) -> bool) -> Verdict {
+    let is_skipped = returned.error().is_some_and(skip);
+    Verdict { failure: verdict.failure && !is_skipped, ..verdict }
+}
+
 /// Fixes the parameter of a closure to the failure of a shape, which inference alone cannot.
 #[inline]
 pub fn with_failure<S: Shape, O, F: FnOnce(Failure<S::Error>) -> O>(_: &S, fallback: F) -> F {

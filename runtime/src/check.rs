@@ -16,8 +16,9 @@ use std::fmt;
 use crate::call::Identity;
 use crate::catalogue;
 use crate::declaration::Declaration;
-use crate::strategies::breaker::Rules;
+use crate::strategies::breaker::{Rules, Window};
 use crate::strategies::bulkhead::Limits;
+use crate::strategies::retry::Allowance;
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +36,7 @@ pub enum Problem {
 pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
-    /// `"bulkhead"` or `"breaker"`.
+    /// `"bulkhead"`, `"breaker"` or `"budget"`.
     pub strategy: &'static str,
     /// The name in question.
     pub name: &'static str,
@@ -112,9 +113,11 @@ pub fn check() -> Report {
     let declarations: Vec<_> = catalogue::entries().into_iter().map(|entry| entry.declaration).collect();
     let bulkheads = named(&declarations, |it| it.bulkhead.map(|config| (config.name, config.limits)));
     let breakers = named(&declarations, |it| it.breaker.and_then(|config| Some((config.name?, config.rules))));
+    let budgets = named(&declarations, |it| it.retry.and_then(|config| Some((config.budget_name?, config.budget))));
     let bulkheads = bulkheads.into_iter().filter_map(|(name, uses)| judge("bulkhead", name, &uses, Limits::stricter));
     let breakers = breakers.into_iter().filter_map(|(name, uses)| judge("breaker", name, &uses, Rules::stricter));
-    Report { findings: bulkheads.chain(breakers).collect() }
+    let budgets = budgets.into_iter().filter_map(|(name, uses)| judge("budget", name, &uses, Allowance::stricter));
+    Report { findings: bulkheads.chain(breakers).chain(budgets).collect() }
 }
 
 /// Who names what, and with which figures.
@@ -163,12 +166,22 @@ impl fmt::Display for Limits {
 
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { window, failures, min_calls, cooldown, probes } = self;
-        let cooldown = std::time::Duration::from_nanos(*cooldown);
-        write!(
-            f,
-            "window {window}, failures {}%, min_calls {min_calls}, cooldown {cooldown:?}, probes {probes}",
-            failures * 100.0
-        )
+        let Self { window, failures, min_calls, slow, cooldown, probes } = self;
+        let length = std::time::Duration::from_nanos;
+        match window {
+            Window::Calls(calls) => write!(f, "window {calls}")?,
+            Window::Time(nanos) => write!(f, "window {:?}", length(*nanos))?,
+        }
+        write!(f, ", failures {}%, min_calls {min_calls}", failures * 100.0)?;
+        if let Some(slow) = slow {
+            write!(f, ", slow {:?}, slow_rate {}%", length(slow.at_least), slow.rate * 100.0)?;
+        }
+        write!(f, ", cooldown {:?}, probes {probes}", length(*cooldown))
+    }
+}
+
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}% of the calls and {} a second", self.per_call * 100.0, self.per_second)
     }
 }

@@ -67,9 +67,10 @@ pub mod deadline {
     pub use crate::strategies::deadline::{Within, clamp, remaining, within};
 }
 
-/// Breakers, by hand.
+/// Breakers: by hand, and being told of their changes.
 pub mod breaker {
     pub use crate::registry::{isolate, reset};
+    pub use crate::strategies::breaker::{Cause, Change, State, on_any_change, on_change};
 }
 
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! The live instances behind names: one bulkhead per name, one breaker per name.
+//! The live instances behind names: one bulkhead per name, one breaker per name, one retry budget per name.
 //!
 //! State belongs to the name, so every site, type and instantiation that names it shares it. A name lives as long as the
 //! process; names come from source code and settings, so there are as many as somebody wrote down.
@@ -14,15 +14,18 @@
 use std::collections::BTreeMap;
 use std::sync::{OnceLock, PoisonError};
 
+use crate::base::clock::Moment;
 use crate::catalogue;
 use crate::declaration::Declaration;
 use crate::strategies::breaker::{self, Breaker, Rules};
 use crate::strategies::bulkhead::{self, Bulkhead, Limits};
+use crate::strategies::retry::{self, Allowance, Budget};
 
 #[derive(Default)]
 struct Registry {
     bulkheads: BTreeMap<&'static str, &'static Bulkhead>,
     breakers: BTreeMap<&'static str, &'static Breaker>,
+    budgets: BTreeMap<&'static str, &'static Budget>,
     /// Breakers that belong to one function each; two functions of one name stay apart.
     own: BTreeMap<Owner, &'static Breaker>,
 }
@@ -73,9 +76,24 @@ pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &
     let rules = live.rules();
     let tightened = declared.map_or(rules, |declared| rules.stricter(declared));
     if tightened != rules {
-        live.set_rules(tightened);
+        live.set_rules(tightened, Moment::now());
     }
     live
+}
+
+/// The retry budget a declaration names, or one of the function's own; `None` where it is off.
+pub(crate) fn budget(config: &retry::Config) -> Option<&'static Budget> {
+    let Some(name) = config.budget_name else {
+        return config.budget.map(|allowance| &*Box::leak(Box::new(Budget::new(allowance))));
+    };
+    let named = declarations().filter_map(|declared| declared.retry).filter(|other| other.budget_name == Some(name));
+    let declared = named.filter_map(|other| other.budget).chain(config.budget).reduce(Allowance::stricter);
+    let allowance = declared.unwrap_or(Allowance::DEFAULT);
+    let live = *registry().budgets.entry(name).or_insert_with(|| Box::leak(Box::new(Budget::new(allowance))));
+    if let Some(declared) = declared {
+        live.tighten(declared);
+    }
+    Some(live)
 }
 
 fn declarations() -> impl Iterator<Item = &'static Declaration> {
@@ -125,12 +143,12 @@ pub(crate) fn breakers() -> Vec<&'static Breaker> {
 /// # }
 /// ```
 pub fn isolate(name: &str) -> usize {
-    each_breaker(name, Breaker::isolate)
+    each_breaker(name, |breaker| breaker.isolate(Moment::now()))
 }
 
 /// Closes every breaker of a name and forgets its results; returns how many there are.
 pub fn reset(name: &str) -> usize {
-    each_breaker(name, Breaker::reset)
+    each_breaker(name, |breaker| breaker.reset(Moment::now()))
 }
 
 fn each_breaker(name: &str, act: fn(&Breaker)) -> usize {

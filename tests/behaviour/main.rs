@@ -3,6 +3,8 @@
 //! | file | what it holds to the manual |
 //! |---|---|
 //! | `timeout` `deadline` `bulkhead` `retry` `breaker` `fallback` `idempotent` `name` | the key of that name |
+//! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
+//! | `retry_backoff` `retry_abort` | the retry's long form |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
 //! | `errors` | what watertight's error says, and what it can become |
 //! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
@@ -18,3 +20,9 @@ mod name;
 mod retry;
 mod shapes;
 mod timeout;
+
+mod breaker_listeners;
+mod breaker_slow;
+mod breaker_windows;
+mod retry_abort;
+mod retry_backoff;

@@ -138,14 +138,31 @@ fn judge(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
         use #judge::*;
         (&&&#judged(__wt_out)).verdict()
     }};
-    let retry = plan.retry.as_ref().and_then(|retry| retry.predicate.as_ref());
-    let breaker = plan.breaker.as_ref().and_then(|breaker| breaker.on.as_ref());
     let mut verdict = by_type;
-    if let Some(predicate) = retry {
-        verdict = asked(&paths.retry_on(first(predicate)), &verdict, predicate);
+    // What widens first, then what narrows: `abort` and `skip` have the last word.
+    if let Some(retry) = &plan.retry {
+        if retry.any {
+            let widened = paths.retry_any(here);
+            verdict = quote_spanned!(here=> #widened(#verdict));
+        }
+        if let Some(predicate) = &retry.predicate {
+            verdict = asked(&paths.retry_on(first(predicate)), &verdict, predicate);
+        }
+        if let Some(predicate) = &retry.abort {
+            verdict = asked(&paths.retry_abort(first(predicate)), &verdict, predicate);
+        }
     }
-    if let Some(predicate) = breaker {
-        verdict = asked(&paths.breaker_on(first(predicate)), &verdict, predicate);
+    if let Some(breaker) = &plan.breaker {
+        if breaker.any {
+            let widened = paths.breaker_any(here);
+            verdict = quote_spanned!(here=> #widened(#verdict));
+        }
+        if let Some(predicate) = &breaker.predicate {
+            verdict = asked(&paths.breaker_on(first(predicate)), &verdict, predicate);
+        }
+        if let Some(predicate) = &breaker.skip {
+            verdict = asked(&paths.breaker_skip(first(predicate)), &verdict, predicate);
+        }
     }
     quote_spanned!(here=> |__wt_out| #verdict)
 }

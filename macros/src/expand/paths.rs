@@ -48,8 +48,12 @@ names! {
     given => Given;
     judge => judge;
     judged => Judged;
+    retry_any => retry_any;
     retry_on => retry_on;
+    retry_abort => retry_abort;
+    breaker_any => breaker_any;
     breaker_on => breaker_on;
+    breaker_skip => breaker_skip;
     keep => Keep;
     answer => answer;
     answer_unrefused => answer_unrefused;

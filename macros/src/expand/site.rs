@@ -16,8 +16,11 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::paths::Paths;
+use crate::parse::backoff::{Backoff, Curve, Jitter};
+use crate::parse::breaker::Window;
 use crate::parse::bulkhead::Bulkhead;
-use crate::parse::retry::{Budget, Kind};
+use crate::parse::on::Kind;
+use crate::parse::retry::Budget;
 use crate::plan::{Breaker, Origin, Plan, Retry};
 
 /// `static __WT_SITE: Site = …;` and its entry in the link-time list.
@@ -86,22 +89,41 @@ fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {
         Origin::Named(name) => quote!(#config::named(#name)),
         Origin::Join(name) => quote!(#config::join(#name)),
     };
-    let window = breaker.window.map(|calls| quote!(.window(#calls)));
+    let window = breaker.window.map(|window| match window {
+        Window::Calls(calls) => quote!(.window(#calls)),
+        Window::Time(nanos) => quote!(.window_time(#nanos)),
+    });
     let failures = breaker.failures.map(Literal::f64_suffixed).map(|share| quote!(.failures(#share)));
     let min_calls = breaker.min_calls.map(|calls| quote!(.min_calls(#calls)));
+    let slow = breaker.slow.map(|nanos| quote!(.slow(#nanos)));
+    let slow_rate = breaker.slow_rate.map(Literal::f64_suffixed).map(|share| quote!(.slow_rate(#share)));
     let cooldown = breaker.cooldown.map(|nanos| quote!(.cooldown(#nanos)));
     let probes = breaker.probes.map(|probes| quote!(.probes(#probes)));
-    quote!(#origin #window #failures #min_calls #cooldown #probes)
+    let counts = |kind| breaker.kinds.as_ref().map(|kinds| kinds.contains(&kind));
+    let marks = [
+        (counts(Kind::Error) == Some(false), quote!(.not_on_error())),
+        (counts(Kind::Timeout) == Some(false), quote!(.not_on_timeout())),
+        (counts(Kind::Full) == Some(true), quote!(.on_full())),
+        (counts(Kind::Wait) == Some(true), quote!(.on_wait())),
+    ];
+    let marks: TokenStream = marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark).collect();
+    quote!(#origin #window #failures #min_calls #slow #slow_rate #cooldown #probes #marks)
 }
 
 fn retry(retry: &Retry, config: &TokenStream) -> TokenStream {
     let times = retry.times;
-    let backoff = retry.backoff.map(|(least, most)| quote!(.backoff(#least, #most)));
+    let backoff = retry.backoff.map(backoff);
+    let max_duration = retry.max_duration.map(|nanos| quote!(.max_duration(#nanos)));
     let budget = retry.budget.as_ref().map(|budget| match budget {
         Budget::Share(part, granted) => {
             let (part, granted) = (Literal::f64_suffixed(*part), Literal::f64_suffixed(*granted));
             quote!(.budget(#part, #granted))
         }
+        Budget::Named(name, part, granted) => {
+            let (part, granted) = (Literal::f64_suffixed(*part), Literal::f64_suffixed(*granted));
+            quote!(.budget(#part, #granted).budget_name(#name))
+        }
+        Budget::Join(name) => quote!(.join_budget(#name)),
         Budget::Off => quote!(.no_budget()),
     });
     let named = |kind| retry.kinds.contains(&kind);
@@ -111,7 +133,36 @@ fn retry(retry: &Retry, config: &TokenStream) -> TokenStream {
         (named(Kind::Full), quote!(.on_full())),
         (named(Kind::Wait), quote!(.on_wait())),
         (named(Kind::Rate), quote!(.on_rate())),
+        (named(Kind::Open), quote!(.on_open())),
     ];
     let marks: TokenStream = marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark).collect();
-    quote!(#config::new(#times) #backoff #budget #marks)
+    quote!(#config::new(#times) #backoff #max_duration #budget #marks)
+}
+
+fn backoff(backoff: Backoff) -> TokenStream {
+    let (curve, first, cap, jitter) = match backoff {
+        Backoff::Range(least, most) => return quote!(.backoff(#least, #most)),
+        Backoff::Curved { curve, first, cap, jitter } => (curve, first, cap, jitter),
+    };
+    let curve = match curve {
+        Curve::Constant => quote!(.constant()),
+        Curve::Linear => quote!(.linear()),
+        Curve::Fibonacci => quote!(.fibonacci()),
+        Curve::Decorrelated => quote!(.decorrelated()),
+        Curve::Exponential(None) => TokenStream::new(),
+        Curve::Exponential(Some(factor)) => {
+            let factor = Literal::f64_suffixed(factor);
+            quote!(.factor(#factor))
+        }
+    };
+    // The first one lifts the default cap where it is longer, so it comes before a cap that was written.
+    let first = first.map(|nanos| quote!(.first(#nanos)));
+    let cap = cap.map(|nanos| quote!(.cap(#nanos)));
+    let jitter = jitter.map(|jitter| match jitter {
+        Jitter::Full => TokenStream::new(),
+        Jitter::Equal => quote!(.jitter_equal()),
+        Jitter::None => quote!(.jitter_none()),
+        Jitter::Within(nanos) => quote!(.jitter_within(#nanos)),
+    });
+    quote!(#curve #first #cap #jitter)
 }

@@ -13,10 +13,11 @@
 
 use proc_macro2::{Ident, Span};
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Token};
+use syn::{Expr, LitStr, Token};
 
+use super::on::{Grammar, Kind, On};
 use super::slot::Slot;
-use super::{callable, keys, number, rest, text, value};
+use super::{assigned, callable, keys, number, number_in, rest, text, value};
 use crate::diag::{self, Errors};
 
 /// When calls are refused because the last ones failed.
@@ -32,17 +33,40 @@ pub(crate) enum Breaker {
 #[derive(Clone, Default)]
 pub(crate) struct Declared {
     pub(crate) name: Slot<String>,
-    pub(crate) window: Slot<u32>,
+    pub(crate) window: Slot<Window>,
     pub(crate) failures: Slot<f64>,
     pub(crate) min_calls: Slot<(u32, Span)>,
     /// Nanoseconds.
+    pub(crate) slow: Slot<u64>,
+    pub(crate) slow_rate: Slot<f64>,
+    /// Nanoseconds.
     pub(crate) cooldown: Slot<u64>,
     pub(crate) probes: Slot<u32>,
-    /// Which of the body's errors count as failures.
-    pub(crate) on: Slot<Expr>,
+    /// What counts as a failure.
+    pub(crate) on: Slot<On>,
+    /// Which of the body's errors never do.
+    pub(crate) skip: Slot<Expr>,
 }
 
-const KEYS: [&str; 7] = ["name", "window", "failures", "min_calls", "cooldown", "probes", "on"];
+/// What is judged together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Window {
+    Calls(u32),
+    /// Nanoseconds.
+    Time(u64),
+}
+
+const ON: Grammar = Grammar {
+    words: &["error", "timeout", "full", "wait"],
+    kinds: &[Kind::Error, Kind::Timeout, Kind::Full, Kind::Wait],
+    example: "on = AppError::is_outage`, `on = |error| error.is_outage()`, `on = [error, timeout]` or `on = any",
+    list_example: "on = [error, timeout]",
+    nothing: "`on` says what is a failure, and nothing does",
+    empty: ("an empty list counts nothing", "leave `on` out, or name what counts: `[error, timeout]`"),
+};
+
+const KEYS: [&str; 10] =
+    ["name", "window", "failures", "min_calls", "slow", "slow_rate", "cooldown", "probes", "on", "skip"];
 
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Breaker> {
     if input.is_empty() || input.peek(Token![,]) {
@@ -76,13 +100,8 @@ impl Declared {
                 let name = lit.and_then(|lit| value::name(key, &lit, &lit.value(), errors));
                 self.name.set(key, name, errors);
             }
-            "window" => {
-                let lit = number(key, input, "window = 100", errors);
-                let instead = "write how many of the last calls are judged together: window = 100";
-                let window = lit.and_then(|lit| value::count(key, &lit, &(1..=100_000), instead, errors));
-                self.window.set(key, window, errors);
-            }
-            "failures" => self.failures.set(key, failures(key, input, errors), errors),
+            "window" => self.window.set(key, window(key, input, errors), errors),
+            "failures" => self.failures.set(key, failures(key, input, "failed", errors), errors),
             "min_calls" => {
                 let lit = number(key, input, "min_calls = 20", errors);
                 let instead = "write how many calls there must be before any judgement: min_calls = 20";
@@ -92,6 +111,12 @@ impl Declared {
                 });
                 self.min_calls.set(key, min_calls, errors);
             }
+            "slow" => {
+                let lit = text(key, input, "slow = \"200ms\"", errors);
+                let slow = lit.and_then(|lit| value::duration(key, &lit, errors));
+                self.slow.set(key, slow, errors);
+            }
+            "slow_rate" => self.slow_rate.set(key, failures(key, input, "slow", errors), errors),
             "cooldown" => {
                 let lit = text(key, input, "cooldown = \"5s\"", errors);
                 let cooldown = lit.and_then(|lit| value::duration(key, &lit, errors));
@@ -103,10 +128,11 @@ impl Declared {
                 let probes = lit.and_then(|lit| value::count(key, &lit, &(1..=1_000), instead, errors));
                 self.probes.set(key, probes, errors);
             }
-            "on" => {
-                let example = "on = AppError::is_outage` or `on = |error| error.is_outage()";
-                let on = callable(key, input, example, errors);
-                self.on.set(key, on, errors);
+            "on" => self.on.set(key, ON.read(key, input, errors), errors),
+            "skip" => {
+                let example = "skip = AppError::is_not_found` or `skip = |error| error.is_not_found()";
+                let skip = callable(key, input, example, errors);
+                self.skip.set(key, skip, errors);
             }
             unknown => {
                 let _ = rest(input);
@@ -117,23 +143,46 @@ impl Declared {
     }
 }
 
+/// `window = 100`, or `window = "10s"`.
+fn window(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Window> {
+    const SHORTEST: u64 = 100_000_000;
+    const LONGEST: u64 = 3_600_000_000_000;
+    let given = assigned(key, input, "window = 100", errors)?;
+    let Ok(lit) = syn::parse2::<LitStr>(given.clone()) else {
+        let lit = number_in(key, given, "window = 100", errors)?;
+        let instead = "write how many of the last calls are judged together: window = 100";
+        return value::count(key, &lit, &(1..=100_000), instead, errors).map(Window::Calls);
+    };
+    let nanos = value::duration(key, &lit, errors)?;
+    if (SHORTEST..=LONGEST).contains(&nanos) {
+        return Some(Window::Time(nanos));
+    }
+    errors.at(
+        lit.span(),
+        format!("`{key} = \"{}\"`: it has to be from 100ms to 1h", lit.value()),
+        "write for how long results are judged together: window = \"10s\"",
+    );
+    None
+}
+
 /// `failures = "50%"`, as a share.
-fn failures(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<f64> {
-    let lit = text(key, input, "failures = \"50%\"", errors)?;
+fn failures(key: &Ident, input: ParseStream<'_>, kind: &str, errors: &mut Errors) -> Option<f64> {
+    let lit = text(key, input, &format!("{key} = \"50%\""), errors)?;
     let text = lit.value();
     let share = value::share(&text);
     if share.is_some_and(|share| (0.001..=1.0).contains(&share)) {
         return share;
     }
     let what = match share {
-        Some(0.0) => "at 0% it would open without a single failure",
-        Some(_) => "it has to be from 0.1% to 100%",
-        None => "it has to be a number and a percent sign, without a space",
+        Some(0.0) if kind == "failed" => "at 0% it would open without a single failure".to_owned(),
+        Some(0.0) => format!("at 0% it would open without a single {kind} call"),
+        Some(_) => "it has to be from 0.1% to 100%".to_owned(),
+        None => "it has to be a number and a percent sign, without a space".to_owned(),
     };
     errors.at(
         lit.span(),
         format!("`{key} = \"{text}\"`: {what}"),
-        "write the share of failed calls that opens it: \"50%\"",
+        format!("write the share of {kind} calls that opens it: \"50%\""),
     );
     None
 }

@@ -14,10 +14,12 @@
 //! - Nothing here knows two keys at a time.
 
 pub(crate) mod args;
+pub(crate) mod backoff;
 pub(crate) mod block;
 pub(crate) mod breaker;
 pub(crate) mod bulkhead;
 pub(crate) mod item;
+pub(crate) mod on;
 pub(crate) mod retry;
 pub(crate) mod shape;
 pub(crate) mod slot;
@@ -32,7 +34,7 @@ use syn::{Expr, LitFloat, LitInt, LitStr, Token};
 use crate::diag::Errors;
 
 /// The keys whose value has a unit of time.
-const DURATIONS: [&str; 4] = ["timeout", "deadline", "cooldown", "backoff"];
+const DURATIONS: [&str; 8] = ["timeout", "deadline", "cooldown", "backoff", "slow", "first", "cap", "max_duration"];
 
 /// Reads `key …, key …` to the end, handing the stream behind each key to `read`.
 fn keys(input: ParseStream<'_>, errors: &mut Errors, mut read: impl FnMut(&Ident, ParseStream<'_>, &mut Errors)) {

@@ -1,4 +1,4 @@
-//! `retry = N` and `retry(N, backoff = "MIN..MAX", on = …, budget = …)`.
+//! `retry = N` and `retry(N, backoff = "MIN..MAX", on = …, abort = …, max_duration = …, budget = …)`.
 //!
 //! `N` counts the *further* attempts, so `retry = 2` runs the body three times at most. Zero is refused: it reads like
 //! a decision and is the absence of one.
@@ -7,18 +7,20 @@
 //! everything: whatever is not in it is not retried. `error` is the body's own `Err`; the other words are the
 //! refusals, which are left alone unless named, since a refused call comes back into the very queue that was full.
 //!
+//! `abort` has the last word: an error that it names is final, whatever `on` says.
+//!
 //! Invariants
-//! - `MIN` is never above `MAX`.
-//! - A list has at most one predicate and no word twice.
+//! - The number of further attempts comes first, and is there.
 
-use proc_macro2::{Ident, Span};
-use quote::ToTokens;
+use proc_macro2::Ident;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, LitInt, LitStr, Token};
 
+use super::backoff::{self, Backoff};
+use super::on::{Grammar, Kind, On};
 use super::slot::Slot;
-use super::value::{nanos, per_second, share};
-use super::{assigned, callable_here, keys, number_in, rest, text, text_in, value};
+use super::value::{per_second, share};
+use super::{assigned, callable, keys, number_in, rest, text, text_in, value};
 use crate::diag::{self, Errors};
 
 /// Which failed attempts are followed by another.
@@ -31,9 +33,12 @@ pub(crate) struct Retry {
 /// The keys of the long form.
 #[derive(Clone, Default)]
 pub(crate) struct Details {
-    /// Nanoseconds, least and most.
-    pub(crate) backoff: Slot<(u64, u64)>,
+    pub(crate) backoff: Slot<Backoff>,
     pub(crate) on: Slot<On>,
+    /// Which of the body's errors are final.
+    pub(crate) abort: Slot<Expr>,
+    /// Nanoseconds.
+    pub(crate) max_duration: Slot<u64>,
     pub(crate) budget: Slot<Budget>,
 }
 
@@ -42,31 +47,22 @@ pub(crate) struct Details {
 pub(crate) enum Budget {
     /// So many retries per call, and so many a second on top.
     Share(f64, f64),
+    /// The same, shared with whoever names it.
+    Named(String, f64, f64),
+    /// Declared elsewhere under this name.
+    Join(String),
     Off,
 }
 
-/// What is tried again.
-#[derive(Clone, Default)]
-pub(crate) struct On {
-    pub(crate) predicate: Option<Expr>,
-    /// `None` for a lone predicate: the defaults stay.
-    pub(crate) kinds: Option<Vec<(Kind, Span)>>,
-}
-
-/// A word of the list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    Error,
-    Timeout,
-    Full,
-    Wait,
-    Rate,
-}
-
-const WORDS: [&str; 5] = ["error", "timeout", "full", "wait", "rate"];
-const KEYS: [&str; 3] = ["backoff", "on", "budget"];
-const ON: &str = "on = AppError::is_transient`, `on = |error| error.is_transient()` or `on = [error, timeout]";
-
+const ON: Grammar = Grammar {
+    words: &["error", "timeout", "full", "wait", "rate", "open"],
+    kinds: &[Kind::Error, Kind::Timeout, Kind::Full, Kind::Wait, Kind::Rate, Kind::Open],
+    example: "on = AppError::is_transient`, `on = |error| error.is_transient()` or `on = [error, timeout]",
+    list_example: "on = [error, timeout]",
+    nothing: "`on` says what is tried again, and nothing does",
+    empty: ("an empty list retries nothing", "leave `retry` out, or name what is retried: `[error]`"),
+};
+const KEYS: [&str; 5] = ["backoff", "on", "abort", "max_duration", "budget"];
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Retry> {
     if !input.peek(syn::token::Paren) {
         let value = assigned(key, input, "retry = 2", errors)?;
@@ -112,9 +108,19 @@ fn times(key: &Ident, lit: &LitInt, errors: &mut Errors) -> Option<u32> {
 impl Details {
     fn key(&mut self, key: &Ident, input: ParseStream<'_>, errors: &mut Errors) {
         match key.to_string().as_str() {
-            "backoff" => self.backoff.set(key, backoff(key, input, errors), errors),
+            "backoff" => self.backoff.set(key, backoff::read(key, input, errors), errors),
             "budget" => self.budget.set(key, budget(key, input, errors), errors),
-            "on" => self.on.set(key, on(key, input, errors), errors),
+            "on" => self.on.set(key, ON.read(key, input, errors), errors),
+            "abort" => {
+                let example = "abort = AppError::is_final` or `abort = |error| error.is_final()";
+                let abort = callable(key, input, example, errors);
+                self.abort.set(key, abort, errors);
+            }
+            "max_duration" => {
+                let lit = text(key, input, "max_duration = \"3s\"", errors);
+                let length = lit.and_then(|lit| value::duration(key, &lit, errors));
+                self.max_duration.set(key, length, errors);
+            }
             unknown => {
                 let _ = rest(input);
                 let what = format!("`{unknown}` is no key of `retry(..)`");
@@ -124,31 +130,7 @@ impl Details {
     }
 }
 
-/// `backoff = "50ms..2s"`.
-fn backoff(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<(u64, u64)> {
-    let lit = text(key, input, "backoff = \"50ms..2s\"", errors)?;
-    let text = lit.value();
-    let mut wrong = |what: String, remedy: String| {
-        errors.at(lit.span(), format!("`{key} = \"{text}\"`: {what}"), remedy);
-        None
-    };
-    let Some((least, most)) = text.split_once("..") else {
-        let what = "there is one duration, and a fixed pause brings all callers back at the same time".to_owned();
-        return wrong(what, "write the first pause and the longest one: \"50ms..2s\"".to_owned());
-    };
-    let zero = "without a pause the next attempt meets the same failure";
-    match (nanos(least, zero), nanos(most, zero)) {
-        (Ok(from), Ok(to)) if from > to => wrong(
-            "the first pause is longer than the longest one".to_owned(),
-            format!("write them the other way round: \"{most}..{least}\""),
-        ),
-        (Ok(from), Ok(to)) => Some((from, to)),
-        (Err((what, remedy)), _) => wrong(format!("in `{least}`, {what}"), remedy),
-        (_, Err((what, remedy))) => wrong(format!("in `{most}`, {what}"), remedy),
-    }
-}
-
-/// `budget = "10%+5/s"` or `budget = off`.
+/// `budget = "10%+5/s"`, `budget = "NAME:10%"`, `budget = "NAME"` or `budget = off`.
 fn budget(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Budget> {
     const EXAMPLE: &str = "budget = \"10%\"`, `budget = \"10%+5/s\"` or `budget = off";
     let given = assigned(key, input, EXAMPLE, errors)?;
@@ -157,93 +139,30 @@ fn budget(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Bu
     }
     let lit = text_in(key, given, EXAMPLE, errors)?;
     let text = lit.value();
-    let (part, granted) = text.split_once('+').unwrap_or((&text, "1/s"));
+    let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let (name, figures) = match text.split_once(':') {
+        Some((name, figures)) => (Some(name), figures),
+        None if is_name => return value::name(key, &lit, &text, errors).map(Budget::Join),
+        None => (None, text.as_str()),
+    };
+    let name = match name.map(|name| value::name(key, &lit, name, errors)) {
+        Some(None) => return None,
+        name => name.flatten(),
+    };
+    let (part, granted) = figures.split_once('+').unwrap_or((figures, "1/s"));
     let (what, remedy) = match (share(part), per_second(granted)) {
         (Some(part), _) if part > 1.0 => ("more than one retry per call is no budget", "write `budget = off`"),
         (Some(_), Some(granted)) if granted > 1e6 => ("a million a second is no budget", "write `budget = off`"),
         (Some(0.0), Some(0.0)) => ("nothing would ever be retried", "leave `retry` out, or allow some"),
-        (Some(part), Some(granted)) => return Some(Budget::Share(part, granted)),
+        (Some(part), Some(granted)) => {
+            return Some(match name {
+                Some(name) => Budget::Named(name, part, granted),
+                None => Budget::Share(part, granted),
+            });
+        }
         (None, _) => ("the retries per call have to be a percentage", "write \"10%\" or \"10%+5/s\""),
         (_, None) => ("the retries granted on top have to be a rate per second", "write \"10%+5/s\""),
     };
     errors.at(lit.span(), format!("`{key} = \"{text}\"`: {what}"), remedy);
     None
-}
-
-/// `on = predicate` or `on = [ … ]`.
-fn on(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<On> {
-    if input.parse::<Option<Token![=]>>().ok().flatten().is_none() || input.is_empty() || input.peek(Token![,]) {
-        let _ = rest(input);
-        errors.over(key, "`on` says what is tried again, and nothing does", format!("write `{ON}`"));
-        return None;
-    }
-    if !input.peek(syn::token::Bracket) {
-        let predicate = callable_here(key, input, ON, errors)?;
-        if let Some(word) = kind_like(&predicate) {
-            let what = format!("`{word}` alone would be taken for a predicate");
-            errors.over(&predicate, what, format!("write `on = [{word}]`"));
-            return None;
-        }
-        return Some(On { predicate: Some(predicate), kinds: None });
-    }
-    let group = input.parse::<proc_macro2::Group>().ok()?;
-    if group.stream().is_empty() {
-        errors.over(&group, "an empty list retries nothing", "leave `retry` out, or name what is retried: `[error]`");
-        return None;
-    }
-    let mut found = On { predicate: None, kinds: Some(Vec::new()) };
-    let all = |input: ParseStream<'_>| {
-        while !input.is_empty() {
-            entry(key, input, &mut found, errors);
-            let _ = rest(input);
-            let _ = input.parse::<Option<Token![,]>>();
-        }
-        Ok(())
-    };
-    if let Err(error) = all.parse2(group.stream()) {
-        errors.push(error);
-    }
-    Some(found)
-}
-
-/// One entry of the list: a word, or the predicate.
-fn entry(key: &Ident, input: ParseStream<'_>, found: &mut On, errors: &mut Errors) {
-    let Some(expr) = callable_here(key, input, "on = [error, timeout]", errors) else { return };
-    let span = expr.to_token_stream().into_iter().next().map_or_else(Span::call_site, |token| token.span());
-    let word = kind_like(&expr);
-    let kinds = found.kinds.get_or_insert_with(Vec::new);
-    if let Some(kind) = word.and_then(kind) {
-        if kinds.iter().any(|(known, _)| *known == kind) {
-            errors.over(&expr, "this word is in the list twice", "remove one of the two");
-        }
-        kinds.push((kind, span));
-    } else if let Some(meant) = bare(&expr).and_then(|word| diag::slip(&word, &WORDS)) {
-        let word = bare(&expr).unwrap_or_default();
-        let what = format!("`{word}` is none of the words {}", diag::list(&WORDS));
-        errors.over(&expr, what, format!("did you mean `{meant}`? A predicate of that name is `self::{word}`"));
-    } else if found.predicate.is_some() {
-        let what = "there is a predicate in this list already, and two would have to be combined by guessing";
-        errors.over(&expr, what, "write one closure that calls both");
-    } else {
-        found.predicate = Some(expr);
-    }
-}
-
-/// The single identifier that `expr` is.
-fn bare(expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
-        _ => None,
-    }
-}
-
-/// The word of the list that `expr` is.
-fn kind_like(expr: &Expr) -> Option<&'static str> {
-    let word = bare(expr)?;
-    WORDS.iter().find(|known| **known == word).copied()
-}
-
-fn kind(word: &str) -> Option<Kind> {
-    let kinds = [Kind::Error, Kind::Timeout, Kind::Full, Kind::Wait, Kind::Rate];
-    WORDS.iter().zip(kinds).find(|(known, _)| **known == word).map(|(_, kind)| kind)
 }

@@ -1,6 +1,9 @@
 //! Each value, from what is written to what is planned.
 
-use crate::parse::retry::{Budget, Kind};
+use crate::parse::backoff::Backoff;
+use crate::parse::breaker::Window;
+use crate::parse::on::Kind;
+use crate::parse::retry::Budget;
 use crate::parse::value::{per_second, share};
 use crate::plan::{Origin, Plan};
 
@@ -56,9 +59,9 @@ fn a_breaker_says_only_what_was_written() {
     assert!(matches!(breaker("breaker = \"recs\"").origin, Origin::Join(name) if name == "recs"));
     assert!(matches!(breaker("breaker(name = \"recs\")").origin, Origin::Named(name) if name == "recs"));
     let full = breaker("breaker(window = 50, failures = \"20%\", min_calls = 10, cooldown = \"5s\", probes = 2)");
-    assert_eq!((full.window, full.failures, full.min_calls), (Some(50), Some(0.2), Some(10)));
+    assert_eq!((full.window, full.failures, full.min_calls), (Some(Window::Calls(50)), Some(0.2), Some(10)));
     assert_eq!((full.cooldown, full.probes), (Some(5_000_000_000), Some(2)));
-    assert!(breaker("breaker(on = |e| e.is_outage())").on.is_some());
+    assert!(breaker("breaker(on = |e| e.is_outage())").predicate.is_some());
     assert!(breaker("breaker(on = AppError::is_outage, window = 50)").min_calls.is_none());
 }
 
@@ -73,7 +76,7 @@ fn a_small_window_is_judged_when_it_is_full() {
 fn retry_counts_the_further_attempts() {
     assert_eq!(plan("retry = 2").retry.expect("a retry").times, 2);
     let long = plan("retry(3, backoff = \"50ms..2s\", budget = \"10%\")").retry.expect("a retry");
-    assert_eq!((long.times, long.backoff), (3, Some((50_000_000, 2_000_000_000))));
+    assert_eq!((long.times, long.backoff), (3, Some(Backoff::Range(50_000_000, 2_000_000_000))));
     assert!(matches!(long.budget, Some(Budget::Share(part, granted)) if (part, granted) == (0.1, 1.0)));
     let budget = |text: &str| plan(&format!("retry(1, budget = {text})")).retry.expect("a retry").budget;
     assert!(matches!(budget("\"10%+5/s\""), Some(Budget::Share(part, granted)) if (part, granted) == (0.1, 5.0)));

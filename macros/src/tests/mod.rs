@@ -6,6 +6,7 @@ mod block;
 mod expansion;
 mod grammar;
 mod messages;
+mod strategies;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -19,8 +19,8 @@ use super::sync::AtomicU64;
 
 /// How many threads can own a lane at once.
 pub(crate) const LANES: usize = 32;
-/// How many cells a counter needs: one per lane and the shared one.
-pub(crate) const CELLS: usize = LANES + 1;
+/// How many cells a counter needs: one per lane and the shared one, which is all that the model checker's threads use.
+pub(crate) const CELLS: usize = if cfg!(watertight_loom) { 1 } else { LANES + 1 };
 
 const SHARED: u8 = 32;
 const UNKNOWN: u8 = u8::MAX;
@@ -63,7 +63,7 @@ impl Lane {
     /// Which cell of a counter belongs to this lane, less than [`CELLS`].
     #[inline]
     pub(crate) fn cell(self) -> usize {
-        self.0 as usize
+        if cfg!(watertight_loom) { 0 } else { self.0 as usize }
     }
 
     /// Whether this thread is the only one that writes there.

@@ -69,12 +69,14 @@ pub enum StopReason {
     Open,
     /// The other side asked for a longer pause than a call should make.
     Hint,
+    /// The retry's own `max_duration` has passed, or would have before the pause ends.
+    MaxDuration,
 }
 
 impl StopReason {
     /// Every reason.
-    pub const ALL: [Self; 6] =
-        [Self::Exhausted, Self::NotRetryable, Self::NoTime, Self::Budget, Self::Open, Self::Hint];
+    pub const ALL: [Self; 7] =
+        [Self::Exhausted, Self::NotRetryable, Self::NoTime, Self::Budget, Self::Open, Self::Hint, Self::MaxDuration];
 
     /// The word used in figures and metric labels.
     pub const fn as_str(self) -> &'static str {
@@ -85,6 +87,7 @@ impl StopReason {
             Self::Budget => "budget",
             Self::Open => "open",
             Self::Hint => "hint",
+            Self::MaxDuration => "max_duration",
         }
     }
 }

@@ -11,4 +11,5 @@ pub mod names;
 mod snapshot;
 mod table;
 
-pub use snapshot::{BreakerFigures, BreakerState, BulkheadFigures, SiteFigures, Snapshot, snapshot};
+pub use crate::strategies::breaker::State as BreakerState;
+pub use snapshot::{BreakerFigures, BulkheadFigures, SiteFigures, Snapshot, snapshot};

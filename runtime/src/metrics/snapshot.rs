@@ -1,11 +1,14 @@
 //! All figures at one moment, as plain data.
 
+use std::time::Duration;
+
+use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, TallyFigures, WaitFate};
 use crate::call::{FallbackUse, Fate, Identity, Refusal};
 use crate::catalogue::{self, Entry};
 use crate::registry;
-use crate::strategies::breaker::{Breaker, Standing, State};
+use crate::strategies::breaker::{Breaker, Change, Standing, State as BreakerState};
 use crate::strategies::bulkhead::Bulkhead;
 
 /// The figures of every guarded function, bulkhead and breaker of the binary, used or not.
@@ -45,10 +48,11 @@ pub struct Snapshot {
 /// # }
 /// ```
 pub fn snapshot() -> Snapshot {
+    let now = Moment::now();
     Snapshot {
         sites: catalogue::entries().into_iter().map(SiteFigures::read).collect(),
         bulkheads: registry::bulkheads().into_iter().map(BulkheadFigures::read).collect(),
-        breakers: registry::breakers().into_iter().map(BreakerFigures::read).collect(),
+        breakers: registry::breakers().into_iter().map(|breaker| BreakerFigures::read(breaker, now)).collect(),
     }
 }
 
@@ -237,35 +241,6 @@ impl BulkheadFigures {
     }
 }
 
-/// The states of a breaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BreakerState {
-    /// Lets everyone through.
-    Closed,
-    /// Refuses everyone until its cooldown is over.
-    Open,
-    /// Lets its probes through.
-    HalfOpen,
-    /// Held open by hand.
-    Isolated,
-}
-
-impl BreakerState {
-    /// Every state.
-    pub const ALL: [Self; 4] = [Self::Closed, Self::Open, Self::HalfOpen, Self::Isolated];
-
-    /// The word used in figures and metric labels.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Open => "open",
-            Self::HalfOpen => "half_open",
-            Self::Isolated => "isolated",
-        }
-    }
-}
-
 /// A breaker's figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -276,6 +251,8 @@ pub struct BreakerFigures {
     pub state: BreakerState,
     /// Failures in the window, while closed.
     pub failures: usize,
+    /// Slow attempts in the window, failed or not, while closed.
+    pub slow: u64,
     /// Results in the window, while closed.
     pub calls: u64,
     /// How often it has opened.
@@ -284,17 +261,27 @@ pub struct BreakerFigures {
     pub half_opened: u64,
     /// How often it has closed again.
     pub closed: u64,
+    /// The last change of state, with its cause and the figures that led to it.
+    pub last_change: Option<Change>,
+    /// For how long it has been open, half-open or held open, over its whole life.
+    pub not_closed_for: Duration,
 }
 
 impl BreakerFigures {
-    fn read(breaker: &'static Breaker) -> Self {
-        let Standing { state, transitions: [opened, half_opened, closed], failures, calls } = breaker.standing();
-        let state = match state {
-            State::Closed => BreakerState::Closed,
-            State::Open => BreakerState::Open,
-            State::HalfOpen => BreakerState::HalfOpen,
-            State::Isolated => BreakerState::Isolated,
-        };
-        Self { name: breaker.name(), state, failures, calls, opened, half_opened, closed }
+    fn read(breaker: &'static Breaker, now: Moment) -> Self {
+        let Standing { state, transitions: [opened, half_opened, closed], seen, last, not_closed_for } =
+            breaker.standing(now);
+        Self {
+            name: breaker.name(),
+            state,
+            failures: usize::try_from(seen.failures).unwrap_or(usize::MAX),
+            slow: seen.slow,
+            calls: seen.calls,
+            opened,
+            half_opened,
+            closed,
+            last_change: last,
+            not_closed_for: Duration::from_nanos(not_closed_for),
+        }
     }
 }

@@ -67,7 +67,7 @@ fn bulkhead_row(bulkhead: &BulkheadFigures) -> Vec<String> {
 }
 
 fn breaker_row(breaker: &BreakerFigures) -> Vec<String> {
-    let BreakerFigures { name, state, failures, calls, opened, half_opened, closed } = breaker;
+    let BreakerFigures { name, state, failures, calls, opened, half_opened, closed, .. } = breaker;
     vec![
         (*name).to_owned(),
         state.as_str().to_owned(),

@@ -24,13 +24,15 @@ impl Call {
         let this = self.as_mut().project();
         let now = Moment::now();
         let here = this.pipeline.tally.here();
-        here.took(now.since(*this.started_at));
+        let took = now.since(*this.started_at);
+        here.took(took);
         // It answered after its limit, so it must have blocked its thread: nothing else can show that.
         if now > *this.limit {
             here.overran();
         }
         note(Event::BodyReturned);
-        self.as_mut().give_back(if verdict.failure { Some(Sign::Failure) } else { Some(Sign::Success) }, now);
+        let is_failure = verdict.failure && this.pipeline.faults.error;
+        self.as_mut().give_back(if is_failure { Sign::Failure } else { Sign::Success }, took, now);
         let this = self.as_mut().project();
         if verdict.ok {
             here.attempt(AttemptFate::Ok);
@@ -59,8 +61,12 @@ impl Call {
         let cause = *this.cause;
         note(Event::BodyCutOff);
         // A deadline that left it less than its own timeout says something about the caller, not about the dependency.
-        let is_failure = cause == Cause::Timeout || pipeline.timeout.is_none();
-        self.as_mut().give_back(is_failure.then_some(Sign::Failure), now);
+        let sign = match cause == Cause::Timeout || pipeline.timeout.is_none() {
+            true if pipeline.faults.timeout => Sign::Failure,
+            true => Sign::Success,
+            false => Sign::Neutral,
+        };
+        self.as_mut().give_back(sign, ran, now);
         let (trouble, detail) = match (cause, pipeline.timeout) {
             (Cause::Timeout, Some(limit)) => (Trouble::TimedOut, Detail::TimedOut { limit }),
             _ => (Trouble::OutOfTime, Detail::Cut { ran }),
@@ -70,16 +76,13 @@ impl Call {
     }
 
     #[inline]
-    fn give_back(self: Pin<&mut Self>, sign: Option<Sign>, now: Moment) {
+    fn give_back(self: Pin<&mut Self>, sign: Sign, took: u64, now: Moment) {
         let this = self.project();
         if this.held.take().is_some() {
             note(Event::SlotFreed);
         }
         if let Some(admission) = this.admission.take() {
-            match sign {
-                Some(sign) => admission.settle(sign, || now),
-                None => drop(admission),
-            }
+            admission.settle(sign, took, || now);
             note(Event::BreakerSettled);
         }
     }
@@ -91,11 +94,17 @@ impl Call {
         *this.stage = Stage::Over;
         let Some(retries) = &pipeline.retry else { return false };
         let now = this.now.take().unwrap_or_else(Moment::now);
+        if *this.attempt == 0 {
+            // The earliest thing known of the first attempt; that it was refused, if nothing else is.
+            *this.begun_at = (*this.queued_at).min(*this.started_at).min(now);
+        }
         let seen = Seen {
             attempt: *this.attempt,
             trouble,
             remaining: this.deadline.is_set().then(|| this.deadline.at.since(now)),
             breaker_open: pipeline.breaker.is_some_and(|breaker| breaker.refuses(now)),
+            elapsed: now.since(*this.begun_at),
+            last_pause: *this.last_pause,
         };
         let mut next = retry::decide(&retries.config, seen, roll());
         if let (Next::Again(_), Some(budget)) = (next, retries.budget) {
@@ -111,6 +120,7 @@ impl Call {
             }
             Next::Again(pause) => {
                 *this.limit = now.plus(pause);
+                *this.last_pause = pause;
                 *this.stage = Stage::Paused;
                 note(Event::Paused);
                 true

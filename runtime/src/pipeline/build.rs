@@ -5,8 +5,8 @@ use super::floor::Floor;
 use super::{Compartment, Pipeline, Retries};
 use crate::catalogue::Entry;
 use crate::registry;
+use crate::strategies::breaker::Causes;
 use crate::strategies::bulkhead::DEFAULT_WAIT;
-use crate::strategies::retry::Budget;
 use crate::strategies::{deadline, timeout};
 
 impl Pipeline {
@@ -17,11 +17,9 @@ impl Pipeline {
             identity: &declared.identity,
             tally: entry.tally,
             deadline: declared.deadline.map(deadline::Config::nanos),
-            retry: declared.retry.map(|config| Retries {
-                config,
-                budget: config.budget.map(|allowance| &*Box::leak(Box::new(Budget::new(allowance)))),
-            }),
+            retry: declared.retry.map(|config| Retries { config, budget: registry::budget(&config) }),
             breaker: declared.breaker.map(|config| registry::breaker(declared, &config)),
+            faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
             bulkhead: declared.bulkhead.map(|config| Compartment {
                 bulkhead: registry::bulkhead(&config),
                 wait: config.wait.or(timeout).unwrap_or(DEFAULT_WAIT),

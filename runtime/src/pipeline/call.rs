@@ -58,6 +58,9 @@ pin_project! {
         pub(super) now: Option<Moment>,
         pub(super) queued_at: Moment,
         pub(super) started_at: Moment,
+        // When the first attempt began, known once it has failed, and the pause made last.
+        pub(super) begun_at: Moment,
+        pub(super) last_pause: u64,
         // When the wait, the body or the pause under way must end, and what ends a body then.
         pub(super) limit: Moment,
         pub(super) cause: Cause,
@@ -122,6 +125,8 @@ impl Call {
             now,
             queued_at: Moment::NEVER,
             started_at: Moment::NEVER,
+            begun_at: Moment::NEVER,
+            last_pause: 0,
             limit: Moment::NEVER,
             cause: Cause::Timeout,
             admission: None,
@@ -215,7 +220,10 @@ impl Call {
         }
         *this.held = None;
         match this.admission.take() {
-            Some(admission) if panicked => admission.settle(Sign::Failure, Moment::now),
+            Some(admission) if panicked => {
+                let now = Moment::now();
+                admission.settle(Sign::Failure, now.since(*this.started_at), || now);
+            }
             other => drop(other),
         }
         let fallback_panicked = *this.stage == Stage::Answering && std::thread::panicking();

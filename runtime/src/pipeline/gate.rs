@@ -16,6 +16,7 @@ use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
 use crate::call::{Detail, Fate, Refusal};
+use crate::strategies::breaker::Sign;
 use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
 use crate::strategies::deadline::Turn;
 use crate::strategies::retry::Trouble;
@@ -174,10 +175,18 @@ impl Call {
         Refused::note(this.refused, why)
     }
 
-    /// We refused the attempt: neutral for the breaker, and seldom worth another. True when another follows a pause.
+    /// We refused the attempt: neutral for the breaker unless the site says otherwise, and seldom worth another. True when another follows a pause.
     fn pauses_when_refused(mut self: Pin<&mut Self>) -> bool {
         let this = self.as_mut().project();
-        *this.admission = None;
+        let faults = this.pipeline.faults;
+        let sign = match this.refused {
+            Some(Detail::Full { .. }) if faults.full => Sign::Failure,
+            Some(Detail::Waited { .. }) if faults.wait => Sign::Failure,
+            _ => Sign::Neutral,
+        };
+        if let Some(admission) = this.admission.take() {
+            admission.settle(sign, 0, Moment::now);
+        }
         let (fate, trouble) = match this.refused {
             Some(why @ Detail::Full { .. }) => (why.fate(), Trouble::Full),
             Some(why @ Detail::Waited { .. }) => (why.fate(), Trouble::Waited),

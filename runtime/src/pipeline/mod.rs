@@ -41,7 +41,7 @@ pub use run::{Attempt, Once, attempt, once};
 
 use crate::call::Identity;
 use crate::call::tally::Tally;
-use crate::strategies::breaker::Breaker;
+use crate::strategies::breaker::{Breaker, Causes};
 use crate::strategies::bulkhead::Bulkhead;
 use crate::strategies::retry;
 use floor::Floor;
@@ -53,6 +53,8 @@ pub(crate) struct Pipeline {
     pub(crate) deadline: Option<u64>,
     pub(crate) retry: Option<Retries>,
     pub(crate) breaker: Option<&'static Breaker>,
+    /// What this site counts against the dependency.
+    pub(crate) faults: Causes,
     pub(crate) bulkhead: Option<Compartment>,
     pub(crate) timeout: Option<u64>,
     /// Whether a deadline around the call is heeded before its body starts.

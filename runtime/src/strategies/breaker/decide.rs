@@ -2,103 +2,17 @@
 //!
 //! The rate is compared without dividing, so a share such as 50 % of 4 calls is met by exactly two failures.
 //!
-//! Invariants: see the module's essay; besides, `shut_until` lies in the past exactly when a caller has a chance.
+//! "Successes" are the quick ones that were counted outside the lock: all of the generation where the window counts
+//! results, those of the window where it counts time.
+//!
+//! Invariants: see the module's essay; besides, `shut_until` lies in the past exactly when a caller has a chance; one
+//! event makes one change of state at most.
 
-use std::collections::VecDeque;
-
-use super::config::Rules;
+use super::change::{Cause, Seen, State, Step};
+use super::config::{Rules, Window};
+use super::mark::Mark;
+use super::window::{Fault, Faults};
 use crate::base::clock::Moment;
-
-/// The states, as shown to callers and figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    Closed,
-    Open,
-    HalfOpen,
-    Isolated,
-}
-
-/// Generation, state, and whether successes must be judged, in one word for those who only read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark(u64);
-
-impl Mark {
-    fn new(generation: u32, state: State, watch: bool) -> Self {
-        Self((u64::from(generation) << 32) | (u64::from(watch) << 2) | state as u64)
-    }
-
-    #[inline]
-    pub(crate) fn from_raw(raw: u64) -> Self {
-        Self(raw)
-    }
-
-    #[inline]
-    pub(crate) fn to_raw(self) -> u64 {
-        self.0
-    }
-
-    #[inline]
-    pub(crate) fn generation(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    #[inline]
-    pub(crate) fn state(self) -> State {
-        match self.0 & 3 {
-            0 => State::Closed,
-            1 => State::Open,
-            2 => State::HalfOpen,
-            _ => State::Isolated,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn watches_successes(self) -> bool {
-        self.0 & 4 != 0
-    }
-}
-
-/// A thread's count of successes, marked with the generation it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tagged(u64);
-
-impl Tagged {
-    const COUNT_BITS: u32 = 40;
-    const COUNT_MASK: u64 = (1 << Self::COUNT_BITS) - 1;
-
-    #[inline]
-    pub(crate) fn from_raw(raw: u64) -> Self {
-        Self(raw)
-    }
-
-    #[inline]
-    pub(crate) fn to_raw(self) -> u64 {
-        self.0
-    }
-
-    /// Twenty-four bits of the generation tell sixteen million states apart.
-    #[inline]
-    fn tag(generation: u32) -> u64 {
-        u64::from(generation) << Self::COUNT_BITS
-    }
-
-    #[inline]
-    pub(crate) fn count_in(self, generation: u32) -> u64 {
-        if self.0 & !Self::COUNT_MASK == Self::tag(generation) { self.0 & Self::COUNT_MASK } else { 0 }
-    }
-
-    /// A success of `generation`: starts afresh over the count of an earlier one, leaves that of a later one alone.
-    #[inline]
-    pub(crate) fn one_more(self, generation: u32) -> Self {
-        const HALF: u64 = 1 << 63;
-        let is_later = (Self::tag(generation).wrapping_sub(self.0 & !Self::COUNT_MASK)) >= HALF;
-        // A cell that was never used has the tag of generation 0, which is later than half of all others.
-        if is_later && self.0 != 0 {
-            return self;
-        }
-        Self(Self::tag(generation) | ((self.count_in(generation) + 1) & Self::COUNT_MASK))
-    }
-}
 
 /// What a caller at the door is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,12 +30,12 @@ struct Probe {
 
 #[derive(Debug)]
 enum Phase {
-    /// `failures` holds the places of the failures among the results of this generation, ascending. `watch` is set
-    /// while a success may be the result that makes the rate countable.
+    /// `watch` is set while a success may be the result that makes the rate countable; from `look_at` on a success is
+    /// judged because older ones have left the window.
     Closed {
-        failures: VecDeque<u64>,
-        failed: u64,
+        faults: Faults,
         watch: bool,
+        look_at: Moment,
     },
     Open {
         until: Moment,
@@ -141,30 +55,59 @@ pub(crate) struct Machine {
     generation: u32,
     phase: Phase,
     transitions: [u64; 3],
+    last: Option<Step>,
+    /// Set by a change of state until somebody takes it.
+    news: bool,
+    closed: Closed,
+}
+
+/// For how long it has not been closed.
+#[derive(Clone, Copy, Debug)]
+struct Closed {
+    since_not: Option<Moment>,
+    not_before: u64,
 }
 
 impl Phase {
-    fn closed() -> Self {
-        Self::Closed { failures: VecDeque::new(), failed: 0, watch: false }
+    fn closed(rules: &Rules) -> Self {
+        Self::Closed { faults: Faults::new(rules.window), watch: false, look_at: Moment::NEVER }
     }
 }
 
 impl Machine {
     pub(crate) fn new(rules: Rules) -> Self {
-        Self { rules, generation: 0, phase: Phase::closed(), transitions: [0; 3] }
+        Self {
+            rules,
+            generation: 0,
+            phase: Phase::closed(&rules),
+            transitions: [0; 3],
+            last: None,
+            news: false,
+            closed: Closed { since_not: None, not_before: 0 },
+        }
     }
 
     pub(crate) fn rules(&self) -> Rules {
         self.rules
     }
 
-    pub(crate) fn set_rules(&mut self, rules: Rules) {
+    pub(crate) fn set_rules(&mut self, rules: Rules, now: Moment) {
+        let other_window = match (self.rules.window, rules.window) {
+            // By number, the same record serves every size.
+            (Window::Calls(_), Window::Calls(_)) => false,
+            (old, new) => old != new,
+        };
         self.rules = rules;
         match &mut self.phase {
+            // What was counted by one measure says nothing by another: the window begins anew.
+            Phase::Closed { .. } if other_window => {
+                self.generation = self.generation.wrapping_add(1);
+                self.phase = Phase::closed(&rules);
+            }
             // The next result, whichever it is, is judged by the new rules and settles this anew.
             Phase::Closed { watch, .. } => *watch = true,
             // Fewer probes are asked for than have succeeded: no further one would be let out to close it.
-            Phase::HalfOpen { succeeded, .. } if *succeeded >= rules.probes => self.close(),
+            Phase::HalfOpen { succeeded, .. } if *succeeded >= rules.probes => self.close(Cause::Settings, now),
             Phase::HalfOpen { .. } | Phase::Open { .. } | Phase::Isolated => {}
         }
     }
@@ -191,7 +134,27 @@ impl Machine {
 
     pub(crate) fn mark(&self) -> Mark {
         let watch = matches!(self.phase, Phase::Closed { watch: true, .. });
-        Mark::new(self.generation, self.state(), watch)
+        let measured = matches!(self.rules.window, Window::Time(_)) || self.rules.slow.is_some();
+        Mark::new(self.generation, self.state(), watch, measured)
+    }
+
+    /// From when on a success is to be judged although nothing else is wrong.
+    pub(crate) fn look_at(&self) -> Moment {
+        if let Phase::Closed { look_at, .. } = self.phase { look_at } else { Moment::NEVER }
+    }
+
+    /// The last change of state, if nobody has taken it yet.
+    pub(crate) fn take_news(&mut self) -> Option<Step> {
+        if std::mem::take(&mut self.news) { self.last } else { None }
+    }
+
+    pub(crate) fn last(&self) -> Option<Step> {
+        self.last
+    }
+
+    /// For how many nanoseconds it has not been closed, over its whole life.
+    pub(crate) fn not_closed_for(&self, now: Moment) -> u64 {
+        self.closed.not_before.saturating_add(self.closed.since_not.map_or(0, |since| now.since(since)))
     }
 
     /// Until when every caller is refused without asking the machine.
@@ -215,7 +178,8 @@ impl Machine {
             if now < until {
                 return Decision::Refuse { until };
             }
-            self.enter(Phase::HalfOpen { out: Vec::new(), succeeded: 0, next: 0 }, 1);
+            let half_open = Phase::HalfOpen { out: Vec::new(), succeeded: 0, next: 0 };
+            self.enter(half_open, Cause::CooldownOver, Seen::default(), now);
         }
         let generation = self.generation;
         match &mut self.phase {
@@ -236,20 +200,29 @@ impl Machine {
         }
     }
 
-    /// A failure of an attempt admitted in `generation`; `successes` is what this generation has counted so far.
-    pub(crate) fn failure(&mut self, generation: u32, probe: Option<u32>, successes: u64, now: Moment, roll: f64) {
+    /// A failure or a slow answer of an attempt admitted in `generation`.
+    pub(crate) fn fault(
+        &mut self,
+        fault: Fault,
+        generation: u32,
+        probe: Option<u32>,
+        successes: u64,
+        now: Moment,
+        roll: f64,
+    ) {
         if generation != self.generation {
             return;
         }
         match &mut self.phase {
-            Phase::Closed { failures, failed, .. } => {
-                *failed += 1;
-                failures.push_back(successes + *failed);
+            Phase::Closed { faults, .. } => {
+                faults.record(fault, successes, now);
                 self.judge(successes, now, roll);
             }
+            // What opened it for being slow is not well while it is slow: a slow probe fails like any other.
             Phase::HalfOpen { out, .. } => {
                 if take(out, probe) {
-                    self.open(now, roll);
+                    let cause = if fault.failed { Cause::ProbeFailed } else { Cause::ProbeSlow };
+                    self.open(cause, Seen::default(), now, roll);
                 }
             }
             Phase::Open { .. } | Phase::Isolated => {}
@@ -266,7 +239,7 @@ impl Machine {
             Phase::HalfOpen { out, succeeded, .. } => {
                 *succeeded += u32::from(take(out, probe));
                 if *succeeded >= self.rules.probes {
-                    self.close();
+                    self.close(Cause::ProbesSucceeded, now);
                 }
             }
             Phase::Open { .. } | Phase::Isolated => {}
@@ -283,64 +256,79 @@ impl Machine {
     }
 
     fn judge(&mut self, successes: u64, now: Moment, roll: f64) {
-        let Phase::Closed { failures, failed, watch } = &mut self.phase else { return };
-        let results = successes + *failed;
-        let before_window = results.saturating_sub(u64::from(self.rules.window));
-        while failures.front().is_some_and(|&place| place <= before_window) {
-            failures.pop_front();
+        let Rules { window, min_calls, failures, slow, .. } = self.rules;
+        let Phase::Closed { faults, watch, look_at } = &mut self.phase else { return };
+        let seen = faults.seen(window, successes, now);
+        let countable = seen.calls >= u64::from(min_calls);
+        let at_fault = seen.failures > 0 || seen.slow > 0;
+        *watch = !countable && at_fault;
+        *look_at = if at_fault { faults.next_leaving(now) } else { Moment::NEVER };
+        if !countable {
+            return;
         }
-        let calls = results - before_window;
-        let countable = calls >= u64::from(self.rules.min_calls);
-        *watch = !countable && !failures.is_empty();
-        // A hair of slack, or 10 % of 30 would be a little more than 3.
-        if countable && failures.len() as f64 + 1e-9 >= self.rules.failures * calls as f64 {
-            self.open(now, roll);
+        if reaches(seen.failures, failures, seen.calls) {
+            self.open(Cause::Failures, seen, now, roll);
+        } else if slow.is_some_and(|slow| reaches(seen.slow, slow.rate, seen.calls)) {
+            self.open(Cause::Slow, seen, now, roll);
         }
     }
 
-    /// The failures among the last results.
-    pub(crate) fn failures_in_window(&self, successes: u64) -> usize {
-        let Phase::Closed { failures, failed, .. } = &self.phase else { return 0 };
-        let before_window = (successes + failed).saturating_sub(u64::from(self.rules.window));
-        failures.iter().filter(|&&place| place > before_window).count()
+    /// What the window holds, while closed.
+    pub(crate) fn seen(&mut self, successes: u64, now: Moment) -> Seen {
+        let Phase::Closed { faults, .. } = &mut self.phase else { return Seen::default() };
+        faults.seen(self.rules.window, successes, now)
     }
 
-    /// How many results the window holds.
-    pub(crate) fn calls_in_window(&self, successes: u64) -> u64 {
-        let Phase::Closed { failed, .. } = &self.phase else { return 0 };
-        (successes + failed).min(u64::from(self.rules.window))
-    }
-
-    fn open(&mut self, now: Moment, roll: f64) {
+    fn open(&mut self, cause: Cause, seen: Seen, now: Moment, roll: f64) {
         // Shortened by up to a tenth, so that many processes do not come back in one instant, and never lengthened, so
         // that after one cooldown the door is open for sure.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and a tenth of the cooldown
         let off = (self.rules.cooldown as f64 * 0.1 * roll.clamp(0.0, 1.0)) as u64;
         let until = now.plus(self.rules.cooldown.saturating_sub(off));
-        self.enter(Phase::Open { until }, 0);
+        self.enter(Phase::Open { until }, cause, seen, now);
     }
 
-    fn close(&mut self) {
-        self.enter(Phase::closed(), 2);
+    fn close(&mut self, cause: Cause, now: Moment) {
+        self.enter(Phase::closed(&self.rules), cause, Seen::default(), now);
     }
 
-    pub(crate) fn isolate(&mut self) {
+    pub(crate) fn isolate(&mut self, now: Moment) {
         if !matches!(self.phase, Phase::Isolated) {
-            self.enter(Phase::Isolated, 0);
+            self.enter(Phase::Isolated, Cause::ByHand, Seen::default(), now);
         }
     }
 
-    pub(crate) fn reset(&mut self) {
-        let was_closed = self.state() == State::Closed;
-        self.close();
-        self.transitions[2] -= u64::from(was_closed);
+    pub(crate) fn reset(&mut self, now: Moment) {
+        self.close(Cause::ByHand, now);
     }
 
-    fn enter(&mut self, phase: Phase, transition: usize) {
+    /// A new generation. Nothing is said of one that begins in the state the last one ended in.
+    fn enter(&mut self, phase: Phase, cause: Cause, seen: Seen, now: Moment) {
+        let from = self.state();
         self.generation = self.generation.wrapping_add(1);
         self.phase = phase;
-        self.transitions[transition] += 1;
+        let to = self.state();
+        if from == to {
+            return;
+        }
+        match to {
+            State::Open | State::Isolated => self.transitions[0] += 1,
+            State::HalfOpen => self.transitions[1] += 1,
+            State::Closed => self.transitions[2] += 1,
+        }
+        if to == State::Closed {
+            self.closed = Closed { since_not: None, not_before: self.not_closed_for(now) };
+        } else {
+            self.closed.since_not.get_or_insert(now);
+        }
+        self.last = Some(Step { from, to, cause, seen });
+        self.news = true;
     }
+}
+
+/// Whether `part` of `calls` is the share or more. A hair of slack, or 10 % of 30 would be a little more than 3.
+fn reaches(part: u64, share: f64, calls: u64) -> bool {
+    part > 0 && part as f64 + 1e-9 >= share * calls as f64
 }
 
 /// Takes a probe off the list of those out. False when it was written off before.

@@ -18,14 +18,12 @@ impl Admission {
         Self { breaker, generation, probe, settled: false }
     }
 
-    /// Reports the attempt's result. `now` is asked for only when that may change the state.
+    /// Reports the attempt's result and the nanoseconds its body took. `now` is asked for only when that may change the
+    /// state, or when the breaker counts by time.
     #[inline]
-    pub(crate) fn settle(mut self, sign: Sign, now: impl FnOnce() -> Moment) {
-        self.settled = true;
-        match sign {
-            Sign::Success => self.breaker.succeeded(self.generation, self.probe, now),
-            Sign::Failure => self.breaker.failed(self.generation, self.probe, now()),
-        }
+    pub(crate) fn settle(mut self, sign: Sign, took: u64, now: impl FnOnce() -> Moment) {
+        // What says nothing is left unsettled, and dropped as such.
+        self.settled = self.breaker.settle(sign, took, self.generation, self.probe, now);
     }
 }
 

@@ -5,16 +5,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 
-use super::decide::{Decision, Machine, Tagged};
-use super::{Admission, Breaker, Rules, Sign, State};
+use super::decide::{Decision, Machine};
+use super::mark::Tagged;
+use super::window::Fault;
+use super::{Admission, Breaker, Rules, Sign, State, Window};
 use crate::base::clock::Moment;
 use crate::call::Detail;
 
 const COOLDOWN: u64 = 1_000;
-const RULES: Rules = Rules { window: 10, failures: 0.5, min_calls: 4, cooldown: COOLDOWN, probes: 1 };
+const RULES: Rules =
+    Rules { window: Window::Calls(10), failures: 0.5, min_calls: 4, slow: None, cooldown: COOLDOWN, probes: 1 };
 const START: Moment = Moment::from_raw(0);
 /// When a breaker that opened at the start lets a probe through for sure.
 const AFTER: Moment = Moment::from_raw(1_000);
+
+const FAILED: Fault = Fault { failed: true, slow: false };
 
 /// A machine, and the successes that its breaker would have counted.
 struct Fed {
@@ -36,7 +41,7 @@ impl Fed {
                     self.successes += 1;
                     self.machine.success(generation, None, self.successes, START, 0.0);
                 }
-                _ => self.machine.failure(generation, None, self.successes, START, 0.0),
+                _ => self.machine.fault(FAILED, generation, None, self.successes, START, 0.0),
             }
         }
         self.machine.state()
@@ -49,10 +54,10 @@ fn feed(rules: Rules, results: &str) -> State {
 
 /// Opened at the start, for the whole cooldown.
 fn opened(rules: Rules) -> Machine {
-    let mut machine = Machine::new(Rules { window: 1, min_calls: 1, failures: 1.0, ..rules });
-    machine.failure(0, None, 0, START, 0.0);
+    let mut machine = Machine::new(Rules { window: Window::Calls(1), min_calls: 1, failures: 1.0, ..rules });
+    machine.fault(FAILED, 0, None, 0, START, 0.0);
     assert_eq!(machine.state(), State::Open);
-    machine.set_rules(rules);
+    machine.set_rules(rules, START);
     machine
 }
 
@@ -74,7 +79,7 @@ mod closed {
         for (share, calls, needed) in
             [(0.5, 4, 2), (0.1, 30, 3), (0.3, 10, 3), (0.07, 100, 7), (2.0 / 3.0, 3, 2), (0.01, 100, 1), (1.0, 5, 5)]
         {
-            let rules = Rules { window: calls, min_calls: calls, failures: share, ..RULES };
+            let rules = Rules { window: Window::Calls(calls), min_calls: calls, failures: share, ..RULES };
             let results = |failures: usize| "s".repeat(calls as usize - failures) + &"f".repeat(failures);
             assert_eq!(feed(rules, &results(needed - 1)), State::Closed, "{share} of {calls}");
             assert_eq!(feed(rules, &results(needed)), State::Open, "{share} of {calls}");
@@ -86,7 +91,7 @@ mod closed {
 
     #[test]
     fn below_the_minimum_of_calls_nothing_is_judged() {
-        let rules = Rules { min_calls: 20, window: 100, ..RULES };
+        let rules = Rules { min_calls: 20, window: Window::Calls(100), ..RULES };
         assert_eq!(feed(rules, &"f".repeat(19)), State::Closed);
         assert_eq!(feed(rules, &"f".repeat(20)), State::Open);
     }
@@ -109,10 +114,10 @@ mod closed {
 
     #[test]
     fn the_window_holds_the_last_results_and_no_more() {
-        let rules = Rules { window: 5, min_calls: 5, failures: 0.6, ..RULES };
+        let rules = Rules { window: Window::Calls(5), min_calls: 5, failures: 0.6, ..RULES };
         let mut fed = Fed::new(rules);
         assert_eq!(fed.feed("ffssssff"), State::Closed, "two of the last five, though four of eight");
-        assert_eq!((fed.machine.failures_in_window(4), fed.machine.calls_in_window(4)), (2, 5));
+        assert_eq!((fed.machine.seen(4, START).failures, fed.machine.seen(4, START).calls), (2, 5));
         assert_eq!(fed.feed("f"), State::Open, "three of the last five");
         assert_eq!(feed(rules, "ffsssfssfssfsfs"), State::Closed, "never three in a row of five");
     }
@@ -120,10 +125,10 @@ mod closed {
     #[test]
     fn closing_forgets_every_result() {
         let mut machine = opened(RULES);
-        machine.reset();
+        machine.reset(START);
         let mut fed = Fed { machine, successes: 0 };
         assert_eq!(fed.feed("fff"), State::Closed);
-        assert_eq!(fed.machine.calls_in_window(0), 3);
+        assert_eq!(fed.machine.seen(0, START).calls, 3);
     }
 
     #[test]
@@ -132,17 +137,17 @@ mod closed {
         for next in ["s", "f"] {
             let mut fed = Fed::new(RULES);
             assert_eq!(fed.feed("ff"), State::Closed);
-            fed.machine.set_rules(strict);
+            fed.machine.set_rules(strict, START);
             assert_eq!(fed.machine.state(), State::Closed);
             assert!(fed.machine.mark().watches_successes());
             assert_eq!(fed.feed(next), State::Open, "after {next}");
         }
         let mut fed = Fed::new(Rules { min_calls: 10, ..RULES });
         assert_eq!(fed.feed("ffffssss"), State::Closed);
-        fed.machine.set_rules(Rules { window: 4, min_calls: 4, ..RULES });
+        fed.machine.set_rules(Rules { window: Window::Calls(4), min_calls: 4, ..RULES }, START);
         assert_eq!(fed.feed("s"), State::Closed, "a shorter window forgets the failures");
         let mut fed = Fed::new(RULES);
-        fed.machine.set_rules(strict);
+        fed.machine.set_rules(strict, START);
         fed.feed("s");
         assert!(!fed.machine.mark().watches_successes(), "settled by the first, without a failure");
     }
@@ -152,8 +157,9 @@ mod open {
     use super::*;
 
     fn until(cooldown: u64, roll: f64) -> u64 {
-        let mut machine = Machine::new(Rules { window: 1, min_calls: 1, failures: 1.0, cooldown, ..RULES });
-        machine.failure(0, None, 0, START, roll);
+        let mut machine =
+            Machine::new(Rules { window: Window::Calls(1), min_calls: 1, failures: 1.0, cooldown, ..RULES });
+        machine.fault(FAILED, 0, None, 0, START, roll);
         machine.shut_until().since(START)
     }
 
@@ -184,9 +190,9 @@ mod open {
     #[test]
     fn results_that_come_in_while_it_is_open_decide_nothing() {
         let mut machine = opened(RULES);
-        machine.failure(0, None, 0, AFTER, 0.0);
+        machine.fault(FAILED, 0, None, 0, AFTER, 0.0);
         machine.success(0, None, 1, AFTER, 0.0);
-        machine.failure(1, None, 0, AFTER, 0.0);
+        machine.fault(FAILED, 1, None, 0, AFTER, 0.0);
         machine.success(1, None, 1, AFTER, 0.0);
         assert_eq!((machine.state(), machine.generation(), machine.shut_until()), (State::Open, 1, AFTER));
     }
@@ -227,7 +233,7 @@ mod half_open {
     fn one_probe_that_fails_opens_it_again_for_a_whole_cooldown() {
         let (mut machine, numbers) = probing(THREE);
         machine.success(2, Some(numbers[1]), 0, AFTER, 0.0);
-        machine.failure(2, Some(numbers[0]), 0, AFTER, 0.0);
+        machine.fault(FAILED, 2, Some(numbers[0]), 0, AFTER, 0.0);
         assert_eq!((machine.state(), machine.shut_until()), (State::Open, LEASE_END));
         machine.success(2, Some(numbers[2]), 0, AFTER, 0.0);
         assert_eq!((machine.state(), machine.transitions()), (State::Open, [2, 1, 0]));
@@ -255,7 +261,7 @@ mod half_open {
             if late_success {
                 machine.success(2, Some(numbers[0]), 0, LEASE_END, 0.0);
             } else {
-                machine.failure(2, Some(numbers[0]), 0, LEASE_END, 0.0);
+                machine.fault(FAILED, 2, Some(numbers[0]), 0, LEASE_END, 0.0);
             }
             machine.give_back(2, numbers[0]);
             assert_eq!(machine.state(), State::HalfOpen, "late success: {late_success}");
@@ -280,10 +286,10 @@ mod half_open {
     fn results_of_calls_that_are_no_probes_of_this_state_decide_nothing() {
         let (mut machine, numbers) = probing(RULES);
         for generation in [0, 1, 3] {
-            machine.failure(generation, Some(numbers[0]), 0, AFTER, 0.0);
+            machine.fault(FAILED, generation, Some(numbers[0]), 0, AFTER, 0.0);
             machine.success(generation, Some(numbers[0]), 9, AFTER, 0.0);
         }
-        machine.failure(2, None, 0, AFTER, 0.0);
+        machine.fault(FAILED, 2, None, 0, AFTER, 0.0);
         machine.success(2, None, 9, AFTER, 0.0);
         assert_eq!((machine.state(), machine.generation()), (State::HalfOpen, 2));
     }
@@ -294,14 +300,14 @@ mod half_open {
         machine.success(2, Some(numbers[0]), 0, AFTER, 0.0);
         machine.give_back(2, numbers[1]);
         machine.give_back(2, numbers[2]);
-        machine.set_rules(RULES);
+        machine.set_rules(RULES, START);
         assert_eq!(machine.state(), State::Closed, "nobody would be let out to close it");
     }
 
     #[test]
     fn asking_for_more_probes_lets_the_rest_out() {
         let (mut machine, numbers) = probing(RULES);
-        machine.set_rules(THREE);
+        machine.set_rules(THREE, START);
         assert_eq!(machine.admit(AFTER), Decision::Probe { generation: 2, number: 1 });
         machine.success(2, Some(numbers[0]), 0, AFTER, 0.0);
         assert_eq!(machine.state(), State::HalfOpen);
@@ -314,19 +320,19 @@ mod by_hand {
     #[test]
     fn isolated_it_refuses_for_ever_and_a_reset_closes_it() {
         let (mut machine, numbers) = probing(RULES);
-        machine.isolate();
+        machine.isolate(START);
         machine.success(2, Some(numbers[0]), 0, AFTER, 0.0);
         let much_later = Moment::from_raw(i64::MAX - 1);
         assert_eq!(machine.admit(much_later), Decision::Refuse { until: Moment::NEVER });
         assert_eq!((machine.state(), machine.shut_until()), (State::Isolated, Moment::NEVER));
         let (generation, transitions) = (machine.generation(), machine.transitions());
-        machine.isolate();
+        machine.isolate(START);
         assert_eq!(
             (machine.generation(), machine.transitions()),
             (generation, transitions),
             "a second time is nothing"
         );
-        machine.reset();
+        machine.reset(START);
         assert_eq!(machine.state(), State::Closed);
         assert!(matches!(machine.admit(START), Decision::Pass { .. }));
     }
@@ -335,11 +341,11 @@ mod by_hand {
     fn a_reset_of_a_closed_one_forgets_and_is_no_transition() {
         let mut fed = Fed::new(RULES);
         fed.feed("fff");
-        fed.machine.reset();
+        fed.machine.reset(START);
         fed.successes = 0;
-        assert_eq!((fed.machine.transitions(), fed.machine.calls_in_window(0)), ([0, 0, 0], 0));
-        fed.machine.failure(0, None, 0, START, 0.0);
-        assert_eq!(fed.machine.calls_in_window(0), 0, "begun before the reset");
+        assert_eq!((fed.machine.transitions(), fed.machine.seen(0, START).calls), ([0, 0, 0], 0));
+        fed.machine.fault(FAILED, 0, None, 0, START, 0.0);
+        assert_eq!(fed.machine.seen(0, START).calls, 0, "begun before the reset");
         assert_eq!(fed.feed("fff"), State::Closed);
     }
 }
@@ -389,14 +395,14 @@ fn pass(breaker: &'static Breaker) -> Admission {
 }
 
 fn fail(breaker: &'static Breaker) {
-    pass(breaker).settle(Sign::Failure, || START);
+    pass(breaker).settle(Sign::Failure, 0, || START);
 }
 
 /// Opened at the start by one failure, and its cooldown is over at `AFTER`.
 fn new_opened(probes: u32) -> &'static Breaker {
-    let breaker = new_breaker(Rules { window: 1, min_calls: 1, failures: 1.0, probes, ..RULES });
+    let breaker = new_breaker(Rules { window: Window::Calls(1), min_calls: 1, failures: 1.0, probes, ..RULES });
     fail(breaker);
-    assert_eq!(breaker.standing().state, State::Open);
+    assert_eq!(breaker.standing(START).state, State::Open);
     breaker
 }
 
@@ -408,30 +414,30 @@ fn ask(breaker: &'static Breaker) -> Option<Admission> {
 fn while_all_is_well_no_success_asks_for_the_time() {
     let breaker = new_breaker(RULES);
     for _ in 0..100 {
-        pass(breaker).settle(Sign::Success, || unreachable!("nothing to judge"));
+        pass(breaker).settle(Sign::Success, 0, || unreachable!("nothing to judge"));
     }
-    assert_eq!(breaker.standing().calls, 10, "a full window");
+    assert_eq!(breaker.standing(START).seen.calls, 10, "a full window");
 }
 
 #[test]
 fn successes_of_many_threads_are_all_counted_once_they_have_ended() {
-    let breaker = new_breaker(Rules { window: 100_000, min_calls: 100_000, ..RULES });
+    let breaker = new_breaker(Rules { window: Window::Calls(100_000), min_calls: 100_000, ..RULES });
     let threads: Vec<_> = (0..8)
-        .map(|_| std::thread::spawn(|| (0..1_000).for_each(|_| pass(breaker).settle(Sign::Success, || START))))
+        .map(|_| std::thread::spawn(|| (0..1_000).for_each(|_| pass(breaker).settle(Sign::Success, 0, || START))))
         .collect();
     for thread in threads {
         thread.join().expect("no panic");
     }
     fail(breaker);
-    let standing = breaker.standing();
-    assert_eq!((standing.calls, standing.failures), (8_001, 1));
+    let standing = breaker.standing(START);
+    assert_eq!((standing.seen.calls, standing.seen.failures), (8_001, 1));
 }
 
 #[test]
 fn an_admission_dropped_without_a_result_counts_for_nothing() {
     let breaker = new_breaker(RULES);
     (0..100).for_each(|_| drop(pass(breaker)));
-    assert_eq!((breaker.standing().state, breaker.standing().calls), (State::Closed, 0));
+    assert_eq!((breaker.standing(START).state, breaker.standing(START).seen.calls), (State::Closed, 0));
 }
 
 #[test]
@@ -440,10 +446,10 @@ fn a_refusal_says_who_refused_and_when_to_come_back() {
     let refused = breaker.admit(|| Moment::from_raw(400)).expect_err("open");
     let Detail::Open { name: "recs", retry_after, isolated: false } = refused else { panic!("{refused:?}") };
     assert!((500..=600).contains(&retry_after), "{retry_after}");
-    breaker.isolate();
+    breaker.isolate(START);
     let refused = breaker.admit(|| AFTER).expect_err("isolated");
     assert!(matches!(refused, Detail::Open { isolated: true, .. }), "{refused:?}");
-    breaker.reset();
+    breaker.reset(START);
     drop(pass(breaker));
 }
 
@@ -464,14 +470,14 @@ fn probes_that_succeed_close_it_and_one_that_fails_does_not() {
     let probes = [ask(breaker), ask(breaker)];
     assert!(ask(breaker).is_none());
     for probe in probes {
-        assert_eq!(breaker.standing().state, State::HalfOpen);
-        probe.expect("two are let out").settle(Sign::Success, || AFTER);
+        assert_eq!(breaker.standing(START).state, State::HalfOpen);
+        probe.expect("two are let out").settle(Sign::Success, 0, || AFTER);
     }
-    assert_eq!((breaker.standing().state, breaker.standing().calls), (State::Closed, 0));
+    assert_eq!((breaker.standing(START).state, breaker.standing(START).seen.calls), (State::Closed, 0));
 
     let breaker = new_opened(1);
-    ask(breaker).expect("a probe").settle(Sign::Failure, || AFTER);
-    assert_eq!(breaker.standing().transitions, [2, 1, 0]);
+    ask(breaker).expect("a probe").settle(Sign::Failure, 0, || AFTER);
+    assert_eq!(breaker.standing(START).transitions, [2, 1, 0]);
     assert!(ask(breaker).is_none(), "a new cooldown has begun");
 }
 
@@ -485,31 +491,31 @@ fn a_probe_that_is_dropped_or_panics_gives_its_place_back() {
         panic!("the caller's");
     }));
     assert!(panicked.is_err());
-    ask(breaker).expect("given back").settle(Sign::Success, || AFTER);
-    assert_eq!((breaker.standing().state, breaker.standing().transitions), (State::Closed, [1, 1, 1]));
+    ask(breaker).expect("given back").settle(Sign::Success, 0, || AFTER);
+    assert_eq!((breaker.standing(START).state, breaker.standing(START).transitions), (State::Closed, [1, 1, 1]));
 }
 
 #[test]
 fn results_of_before_it_opened_count_for_nothing_after_it_closed() {
-    let breaker = new_breaker(Rules { min_calls: 1, window: 1, failures: 1.0, ..RULES });
+    let breaker = new_breaker(Rules { min_calls: 1, window: Window::Calls(1), failures: 1.0, ..RULES });
     let (late_success, late_failure) = (pass(breaker), pass(breaker));
     fail(breaker);
-    ask(breaker).expect("a probe").settle(Sign::Success, || AFTER);
-    late_failure.settle(Sign::Failure, || AFTER);
-    late_success.settle(Sign::Success, || AFTER);
-    assert_eq!((breaker.standing().state, breaker.standing().calls), (State::Closed, 0));
+    ask(breaker).expect("a probe").settle(Sign::Success, 0, || AFTER);
+    late_failure.settle(Sign::Failure, 0, || AFTER);
+    late_success.settle(Sign::Success, 0, || AFTER);
+    assert_eq!((breaker.standing(START).state, breaker.standing(START).seen.calls), (State::Closed, 0));
 }
 
 #[test]
 fn new_rules_take_effect_without_losing_what_was_seen() {
     let breaker = new_breaker(RULES);
     fail(breaker);
-    (0..3).for_each(|_| pass(breaker).settle(Sign::Success, || START));
-    assert_eq!(breaker.standing().state, State::Closed, "one of four, and no success is looked at any more");
-    breaker.set_rules(Rules { failures: 0.2, ..RULES });
+    (0..3).for_each(|_| pass(breaker).settle(Sign::Success, 0, || START));
+    assert_eq!(breaker.standing(START).state, State::Closed, "one of four, and no success is looked at any more");
+    breaker.set_rules(Rules { failures: 0.2, ..RULES }, START);
     assert_eq!(breaker.rules().failures.to_bits(), 0.2_f64.to_bits());
-    pass(breaker).settle(Sign::Success, || START);
-    assert_eq!(breaker.standing().state, State::Open, "one of five, and it was a success that made it five");
+    pass(breaker).settle(Sign::Success, 0, || START);
+    assert_eq!(breaker.standing(START).state, State::Open, "one of five, and it was a success that made it five");
 }
 
 proptest! {
@@ -523,28 +529,28 @@ proptest! {
         results in prop::collection::vec(prop::bool::weighted(0.6), 1..300),
     ) {
         let breaker = new_breaker(Rules {
-            window: u32::try_from(window).expect("small"),
+            window: Window::Calls(u32::try_from(window).expect("small")),
             min_calls: u32::try_from(min_calls).expect("small"),
             failures: percent as f64 / 100.0,
             ..RULES
         });
         let mut list = VecDeque::new();
         for success in results {
-            pass(breaker).settle(if success { Sign::Success } else { Sign::Failure }, || START);
+            pass(breaker).settle(if success { Sign::Success } else { Sign::Failure }, 0, || START);
             list.push_back(success);
             if list.len() > window {
                 list.pop_front();
             }
             let failures = list.iter().filter(|success| !**success).count();
             let opens = list.len() >= min_calls && failures * 100 >= percent * list.len();
-            let standing = breaker.standing();
+            let standing = breaker.standing(START);
             if opens {
                 prop_assert_eq!(standing.state, State::Open);
-                breaker.reset();
+                breaker.reset(START);
                 list.clear();
             } else {
                 prop_assert_eq!(standing.state, State::Closed);
-                prop_assert_eq!((standing.calls, standing.failures), (list.len() as u64, failures));
+                prop_assert_eq!((standing.seen.calls, standing.seen.failures), (list.len() as u64, failures as u64));
             }
         }
     }
@@ -586,7 +592,7 @@ mod any_events {
         fn never_let_more_probes_out_than_are_set_and_never_leave_it_stuck(
             ops in prop::collection::vec(op(), 1..150),
         ) {
-            let rules = Rules { window: 2, min_calls: 1, failures: 1.0, ..RULES };
+            let rules = Rules { window: Window::Calls(2), min_calls: 1, failures: 1.0, ..RULES };
             let mut machine = Machine::new(rules);
             let mut now = START;
             // Admissions without a result yet: generation, number of a probe, until when that is waited for.
@@ -614,20 +620,20 @@ mod any_events {
                         machine.success(generation, number, 0, now, 0.0);
                     },
                     Op::Failure(index) => if let Some((generation, number, _)) = take(index, &mut out) {
-                        machine.failure(generation, number, 0, now, 0.0);
+                        machine.fault(FAILED, generation, number, 0, now, 0.0);
                     },
                     Op::GiveBack(index) => if let Some((generation, Some(number), _)) = take(index, &mut out) {
                         machine.give_back(generation, number);
                     },
                     Op::Pass(nanos) => now = now.plus(nanos),
-                    Op::Rules(probes) => machine.set_rules(Rules { probes, ..rules }),
-                    Op::Isolate => machine.isolate(),
-                    Op::Reset => machine.reset(),
+                    Op::Rules(probes) => machine.set_rules(Rules { probes, ..rules }, now),
+                    Op::Isolate => machine.isolate(START),
+                    Op::Reset => machine.reset(START),
                 }
                 prop_assert!(machine.mark().state() == machine.state());
             }
             if machine.state() == State::Isolated {
-                machine.reset();
+                machine.reset(START);
             }
             // The dependency is well again: callers who come back when they are told to close it within a few calls.
             for _ in 0..2 * machine.rules().probes + 2 {

@@ -1,4 +1,4 @@
-//! The allowance that all calls of a site share, over a sliding window of ten seconds.
+//! The allowance that all calls of a site share, or of all sites that give it one name, over a sliding window of ten seconds.
 //!
 //! Each call deposits a share of a retry, and so many retries a second are granted on top; the window starts as if it had
 //! granted that for its whole length. A retry is withdrawn before its pause begins, so sleeping retries count, and given
@@ -58,18 +58,29 @@ fn place(second: i64) -> usize {
 /// A site's budget.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    allowance: Allowance,
     deposits: Box<[Apart<Ring>; CELLS]>,
-    withdrawn: Mutex<[(i64, u64); PLACES]>,
+    ledger: Mutex<Ledger>,
+}
+
+/// What is read and written on failures alone.
+#[derive(Debug)]
+struct Ledger {
+    allowance: Allowance,
+    withdrawn: [(i64, u64); PLACES],
 }
 
 impl Budget {
     pub(crate) fn new(allowance: Allowance) -> Self {
         Self {
-            allowance,
             deposits: Box::new(std::array::from_fn(|_| Apart(std::array::from_fn(|_| AtomicU64::new(0))))),
-            withdrawn: Mutex::new([(i64::MIN, 0); PLACES]),
+            ledger: Mutex::new(Ledger { allowance, withdrawn: [(i64::MIN, 0); PLACES] }),
         }
+    }
+
+    /// Grants no more than this from now on.
+    pub(crate) fn tighten(&self, allowance: Allowance) {
+        let mut ledger = self.ledger.lock();
+        ledger.allowance = ledger.allowance.stricter(allowance);
     }
 
     /// A call has begun to run.
@@ -82,9 +93,9 @@ impl Budget {
     /// Takes a retry, if the window has one left.
     pub(crate) fn withdraw(&'static self, now: Moment) -> Option<Ticket> {
         let second = now.second();
-        let mut withdrawn = self.withdrawn.lock();
+        let Ledger { allowance, withdrawn } = &mut *self.ledger.lock();
         let spent: u64 = withdrawn.iter().filter(|(at, _)| within(*at, second)).map(|(_, n)| n).sum();
-        if (spent + 1) as f64 > self.granted(second) + 1e-9 {
+        if (spent + 1) as f64 > self.granted(*allowance, second) + 1e-9 {
             return None;
         }
         let (at, count) = &mut withdrawn[place(second)];
@@ -96,7 +107,7 @@ impl Budget {
     }
 
     /// What the window ending in this second was granted.
-    fn granted(&self, second: i64) -> f64 {
+    fn granted(&self, allowance: Allowance, second: i64) -> f64 {
         let calls: u64 = self
             .deposits
             .iter()
@@ -104,11 +115,11 @@ impl Budget {
                 (second - WINDOW + 1..=second).map(|at| Tagged(ring[place(at)].load(Ordering::Relaxed)).count_in(at))
             })
             .sum();
-        self.allowance.per_call * calls as f64 + self.allowance.per_second * WINDOW as f64
+        allowance.per_call * calls as f64 + allowance.per_second * WINDOW as f64
     }
 
     fn give_back(&self, second: i64) {
-        let (at, count) = &mut self.withdrawn.lock()[place(second)];
+        let (at, count) = &mut self.ledger.lock().withdrawn[place(second)];
         if *at == second {
             *count = count.saturating_sub(1);
         }

@@ -1,4 +1,4 @@
-//! Whether to ask again, and after how long. Pure: handed the time left, the roll, and whether the breaker is open.
+//! Whether to ask again, and after how long. Pure: handed the times, the roll, and whether the breaker is open.
 //!
 //! The budget is asked last and elsewhere, so that a retry that is not made for another reason is never paid for.
 
@@ -36,6 +36,10 @@ pub(crate) struct Seen {
     /// Nanoseconds left, `None` without a deadline.
     pub(crate) remaining: Option<u64>,
     pub(crate) breaker_open: bool,
+    /// Nanoseconds since the first attempt began.
+    pub(crate) elapsed: u64,
+    /// The pause before this attempt, 0 if there was none.
+    pub(crate) last_pause: u64,
 }
 
 /// What to do.
@@ -57,16 +61,23 @@ pub(crate) fn decide(config: &Config, seen: Seen, roll: f64) -> Next {
     if seen.attempt >= config.max {
         return Next::Stop(StopReason::Exhausted);
     }
-    if seen.breaker_open {
+    let left = config.max_duration.map(|most| most.saturating_sub(seen.elapsed));
+    if left == Some(0) {
+        return Next::Stop(StopReason::MaxDuration);
+    }
+    if seen.breaker_open && !config.on.open {
         return Next::Stop(StopReason::Open);
     }
     let hint = match seen.trouble {
         Trouble::Answered(verdict) => verdict.retry_after.map(crate::base::clock::nanos),
         _ => None,
     };
-    let pause = hint.unwrap_or_else(|| pause(config.backoff, seen.attempt, roll));
+    let pause = hint.unwrap_or_else(|| pause(config.backoff, seen.attempt, seen.last_pause, roll));
     if seen.remaining.is_some_and(|remaining| pause >= remaining) {
         return Next::Stop(if hint.is_some() { StopReason::Hint } else { StopReason::NoTime });
+    }
+    if left.is_some_and(|left| pause >= left) {
+        return Next::Stop(StopReason::MaxDuration);
     }
     if hint.is_some_and(|hint| hint > LONGEST_HINT) {
         return Next::Stop(StopReason::Hint);
@@ -80,6 +91,7 @@ fn is_retryable(config: &Config, seen: Seen) -> bool {
         Trouble::TimedOut => config.on.timeout,
         Trouble::Full => config.on.full,
         Trouble::Waited => config.on.wait,
-        Trouble::Open | Trouble::OutOfTime => false,
+        Trouble::Open => config.on.open,
+        Trouble::OutOfTime => false,
     }
 }

@@ -18,14 +18,14 @@ const SECOND: i64 = 1_000_000_000;
 mod pauses {
     use super::*;
 
-    const DEFAULT: Backoff = Backoff { first: 50_000_000, cap: 2_000_000_000 };
+    const DEFAULT: Backoff = Backoff::DEFAULT;
 
     #[test]
     fn the_bound_doubles_from_the_first_to_the_cap_and_stays_there() {
-        let bounds: Vec<u64> = (0..8).map(|retry| pause(DEFAULT, retry, 1.0) / 1_000_000).collect();
+        let bounds: Vec<u64> = (0..8).map(|retry| pause(DEFAULT, retry, 0, 1.0) / 1_000_000).collect();
         assert_eq!(bounds, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
-        assert_eq!(pause(DEFAULT, 0, 0.5), 25_000_000);
-        assert_eq!(pause(DEFAULT, 3, 0.0), 0);
+        assert_eq!(pause(DEFAULT, 0, 0, 0.5), 25_000_000);
+        assert_eq!(pause(DEFAULT, 3, 0, 0.0), 0);
     }
 
     #[test]
@@ -33,23 +33,23 @@ mod pauses {
         for first in [1, 50_000_000, DEFAULT.cap] {
             for retry in [31, 32, 63, 64, 65, 127, 1_023, 1_024, 1_025, 2_000, u32::MAX] {
                 let backoff = Backoff { first, ..DEFAULT };
-                assert_eq!(pause(backoff, retry, 1.0), DEFAULT.cap, "first {first}, retry {retry}");
+                assert_eq!(pause(backoff, retry, 0, 1.0), DEFAULT.cap, "first {first}, retry {retry}");
             }
         }
     }
 
     #[test]
     fn a_first_pause_of_one_nanosecond_doubles_like_any_other() {
-        let backoff = Backoff { first: 1, cap: u64::MAX };
-        assert_eq!([0, 1, 10, 52].map(|retry| pause(backoff, retry, 1.0)), [1, 2, 1 << 10, 1 << 52]);
-        assert_eq!(pause(backoff, 63, 1.0), 1 << 63);
-        assert_eq!(pause(backoff, 64, 1.0), u64::MAX);
+        let backoff = Backoff { first: 1, cap: u64::MAX, ..DEFAULT };
+        assert_eq!([0, 1, 10, 52].map(|retry| pause(backoff, retry, 0, 1.0)), [1, 2, 1 << 10, 1 << 52]);
+        assert_eq!(pause(backoff, 63, 0, 1.0), 1 << 63);
+        assert_eq!(pause(backoff, 64, 0, 1.0), u64::MAX);
     }
 
     #[test]
     fn a_first_pause_as_long_as_the_cap_is_bounded_by_it_from_the_start() {
-        let backoff = Backoff { first: 7, cap: 7 };
-        assert!((0..2_000).all(|retry| pause(backoff, retry, 1.0) == 7));
+        let backoff = Backoff { first: 7, cap: 7, ..DEFAULT };
+        assert!((0..2_000).all(|retry| pause(backoff, retry, 0, 1.0) == 7));
     }
 
     /// Short and long ones alike.
@@ -64,20 +64,20 @@ mod pauses {
         fn every_pause_lies_between_nothing_and_the_cap(
             first in nanos(), cap in nanos(), retry in 0..=2_000_u32, roll in 0.0..=1.0,
         ) {
-            let backoff = Backoff { first, cap };
-            let drawn = pause(backoff, retry, roll);
+            let backoff = Backoff { first, cap, ..DEFAULT };
+            let drawn = pause(backoff, retry, 0, roll);
             let doubled = u128::from(first).checked_shl(retry.min(64)).unwrap_or(u128::MAX);
             prop_assert!(u128::from(drawn) <= doubled.min(u128::from(cap)));
-            prop_assert!(pause(backoff, retry, 0.0) == 0);
-            prop_assert!(drawn <= pause(backoff, retry, 1.0));
+            prop_assert!(pause(backoff, retry, 0, 0.0) == 0);
+            prop_assert!(drawn <= pause(backoff, retry, 0, 1.0));
         }
 
         #[test]
         fn the_bound_never_falls_from_one_retry_to_the_next(
             first in nanos(), cap in nanos(), retry in 0..=2_000_u32,
         ) {
-            let backoff = Backoff { first, cap };
-            prop_assert!(pause(backoff, retry, 1.0) <= pause(backoff, retry + 1, 1.0));
+            let backoff = Backoff { first, cap, ..DEFAULT };
+            prop_assert!(pause(backoff, retry, 0, 1.0) <= pause(backoff, retry + 1, 0, 1.0));
         }
     }
 }
@@ -87,7 +87,14 @@ mod decisions {
 
     const FAILED: Verdict = Verdict { ok: false, retryable: true, failure: true, retry_after: None };
     const DEFAULT: Config = Config::new(2);
-    const FIRST: Seen = Seen { attempt: 0, trouble: Trouble::Answered(FAILED), remaining: None, breaker_open: false };
+    const FIRST: Seen = Seen {
+        attempt: 0,
+        trouble: Trouble::Answered(FAILED),
+        remaining: None,
+        breaker_open: false,
+        elapsed: 0,
+        last_pause: 0,
+    };
 
     /// Half of the bound of the first pause.
     const PAUSE: u64 = 25_000_000;
@@ -172,6 +179,31 @@ mod decisions {
         assert_eq!(with_left(PAUSE + 1), AGAIN);
         assert_eq!(with_left(PAUSE), stops(StopReason::NoTime));
         assert_eq!(with_left(0), stops(StopReason::NoTime));
+    }
+
+    #[test]
+    fn no_attempt_begins_after_the_longest_duration_and_no_pause_that_cannot_end_before_it() {
+        let config = DEFAULT.max_duration(10 * PAUSE);
+        let at = |elapsed| after(config, Seen { elapsed, ..FIRST });
+        assert_eq!(at(0), AGAIN);
+        assert_eq!(at(9 * PAUSE - 1), AGAIN);
+        assert_eq!(at(9 * PAUSE), stops(StopReason::MaxDuration), "the pause would end at the very limit");
+        assert_eq!(at(10 * PAUSE), stops(StopReason::MaxDuration));
+        assert_eq!(at(u64::MAX), stops(StopReason::MaxDuration));
+        let last = Seen { attempt: 2, elapsed: u64::MAX, ..FIRST };
+        assert_eq!(after(config, last), stops(StopReason::Exhausted), "there was none left anyway");
+        let hinting = Seen { elapsed: 9 * PAUSE, ..hinting(Duration::from_nanos(PAUSE)) };
+        assert_eq!(after(config, hinting), stops(StopReason::MaxDuration), "a hint is no exception");
+        let deadline = Seen { elapsed: 9 * PAUSE, remaining: Some(1), ..FIRST };
+        assert_eq!(after(config, deadline), stops(StopReason::NoTime), "the deadline is the harder of the two");
+    }
+
+    #[test]
+    fn an_open_breaker_is_waited_for_where_that_is_named() {
+        let open = Seen { breaker_open: true, ..on(Trouble::Open) };
+        assert_eq!(after(DEFAULT.on_open(), open), AGAIN);
+        assert_eq!(after(DEFAULT.on_open(), Seen { breaker_open: true, ..FIRST }), AGAIN, "it opened meanwhile");
+        assert_eq!(after(DEFAULT.on_open(), Seen { attempt: 2, ..open }), stops(StopReason::Exhausted));
     }
 
     #[test]
@@ -314,6 +346,15 @@ mod budget {
         let of_calls_alone = new_budget(Allowance { per_call: 0.29, per_second: 0.0 });
         deposit(of_calls_alone, 100, at(0));
         assert_eq!(left(of_calls_alone, at(0)), 29, "29 % of a hundred, though a float makes it a hair less");
+    }
+
+    #[test]
+    fn tightened_it_grants_less_and_never_more() {
+        let budget = new_budget(DEFAULT);
+        budget.tighten(Allowance { per_call: 1.0, per_second: 0.5 });
+        assert_eq!(left(budget, at(0)), 5);
+        deposit(budget, 50, at(0));
+        assert_eq!(left(budget, at(0)), 15);
     }
 
     #[test]
