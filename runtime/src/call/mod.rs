@@ -8,6 +8,8 @@
 //! thread; the context goes down the line and an outcome comes up, nothing else crosses.
 
 pub(crate) mod context;
+#[cfg(test)]
+mod context_tests;
 mod error;
 pub(crate) mod event;
 mod fate;
