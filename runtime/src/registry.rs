@@ -11,7 +11,7 @@
 //! Invariants: a name resolves to the same instance for ever; the figures in force are never looser than any declaration
 //! of the name; resolving happens once per site, never on the path of a call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{OnceLock, PoisonError};
 
 use crate::base::clock::Moment;
@@ -102,8 +102,8 @@ fn declarations() -> impl Iterator<Item = &'static Declaration> {
 
 /// Every bulkhead by name, those included that no call has reached yet.
 pub(crate) fn bulkheads() -> Vec<&'static Bulkhead> {
-    let known: Vec<_> = registry().bulkheads.keys().copied().collect();
-    for config in declarations().filter_map(|declared| declared.bulkhead).filter(|it| !known.contains(&it.name)) {
+    let known: BTreeSet<_> = registry().bulkheads.keys().copied().collect();
+    for config in declarations().filter_map(|declared| declared.bulkhead).filter(|it| !known.contains(it.name)) {
         bulkhead(&config);
     }
     registry().bulkheads.values().copied().collect()
@@ -111,8 +111,12 @@ pub(crate) fn bulkheads() -> Vec<&'static Bulkhead> {
 
 /// Every breaker by name, those included that no call has reached yet.
 pub(crate) fn breakers() -> Vec<&'static Breaker> {
+    // Only what is new: resolving a name reads every declaration, and whoever draws figures asks often.
+    let known: BTreeSet<_> = registry().breakers.keys().copied().collect();
     for declared in declarations() {
-        if let Some(config) = declared.breaker {
+        if let Some(config) = declared.breaker
+            && !config.name.is_some_and(|name| known.contains(name))
+        {
             breaker(declared, &config);
         }
     }
