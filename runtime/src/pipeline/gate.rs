@@ -59,13 +59,14 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let mut now = this.now.take();
-        if this.deadline.is_set() && pipeline.heeds_deadline {
+        let deadline = pipeline.heeded(*this.deadline);
+        if deadline.is_set() {
             let now = *now.get_or_insert_with(Moment::now);
             if *this.attempt == 0 {
-                pipeline.tally.here().deadline_used(this.deadline.tenths_used(now));
+                pipeline.tally.here().deadline_used(deadline.tenths_used(now));
             }
             pipeline
-                .check_deadline(now, *this.deadline, Turn { in_queue: false, wanted: false })
+                .check_deadline(now, deadline, Turn { in_queue: false, wanted: false })
                 .map_err(|why| Refused::note(this.refused, why))?;
         }
         if let Some(breaker) = pipeline.breaker {
@@ -88,8 +89,7 @@ impl Call {
                     let now = now.unwrap_or_else(Moment::now);
                     *this.waiting = Some(waiting);
                     *this.queued_at = now;
-                    let deadline = if pipeline.heeds_deadline { this.deadline.at } else { Moment::NEVER };
-                    *this.limit = now.plus(compartment.wait).min(deadline);
+                    *this.limit = now.plus(compartment.wait).min(deadline.at);
                     *this.stage = Stage::Queued;
                     pipeline.tally.here().queued();
                     note(Event::Queued);
@@ -108,8 +108,7 @@ impl Call {
         let this = self.project();
         let pipeline = *this.pipeline;
         let now = this.now.take().unwrap_or_else(Moment::now);
-        let deadline = if pipeline.heeds_deadline { *this.deadline } else { Deadline::NONE };
-        (*this.limit, *this.cause) = timeout::decide(now, pipeline.timeout, deadline);
+        (*this.limit, *this.cause) = timeout::decide(now, pipeline.timeout, pipeline.heeded(*this.deadline));
         *this.started_at = now;
         *this.stage = Stage::Running;
         if *this.attempt == 0
@@ -145,9 +144,10 @@ impl Call {
         let pipeline = *this.pipeline;
         let now = Moment::now();
         let held = Held::own(slot, *this.id);
-        let passed = if this.deadline.is_set() && pipeline.heeds_deadline {
+        let deadline = pipeline.heeded(*this.deadline);
+        let passed = if deadline.is_set() {
             let wanted = pipeline.bulkhead.as_ref().is_some_and(|it| it.bulkhead.occupancy().queued > 0);
-            pipeline.check_deadline(now, *this.deadline, Turn { in_queue: true, wanted })
+            pipeline.check_deadline(now, deadline, Turn { in_queue: true, wanted })
         } else {
             Ok(())
         };
@@ -251,6 +251,12 @@ impl super::Compartment {
 }
 
 impl Pipeline {
+    /// The deadline as far as this site takes notice of it.
+    #[inline]
+    fn heeded(&self, deadline: Deadline) -> Deadline {
+        if self.heeds_deadline { deadline } else { Deadline::NONE }
+    }
+
     /// Whether what is left is worth starting with.
     #[inline]
     fn check_deadline(&self, now: Moment, deadline: Deadline, turn: Turn) -> Result<(), Detail> {
