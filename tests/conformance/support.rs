@@ -1,0 +1,36 @@
+//! What the rows of every section say the same way.
+//!
+//! Invariants: a count belongs to one row; nothing here waits for ever.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use watertight_tests::AppError;
+
+/// The error of the service itself: in most rows the one that is tried again, counted and answered for.
+pub(crate) const TEST: AppError = AppError::Broken("test");
+
+/// Another error of the service.
+pub(crate) const IO: AppError = AppError::Broken("io");
+
+pub(crate) fn is_test(error: &AppError) -> bool {
+    error.broken() == Some("test")
+}
+
+pub(crate) fn is_io(error: &AppError) -> bool {
+    error.broken() == Some("io")
+}
+
+/// How often a body was run.
+#[derive(Debug, Default)]
+pub(crate) struct Runs(AtomicU32);
+
+impl Runs {
+    /// One more; the first is 1.
+    pub(crate) fn next(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
