@@ -76,3 +76,10 @@ pub mod breaker {
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The pages of the strategies, so that their examples are compiled.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../docs/strategies/bulkhead-auto.md")]
+    struct BulkheadAuto;
+}

@@ -42,14 +42,20 @@ fn registry() -> std::sync::MutexGuard<'static, Registry> {
 pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
     let name = config.name;
     let named = declarations().filter_map(|declared| declared.bulkhead).filter(|other| other.name == name);
-    let declared = named.filter_map(|other| other.limits).chain(config.limits).reduce(Limits::stricter);
+    let all: Vec<_> = named.chain([*config]).collect();
+    let declared = all.iter().filter_map(|other| other.limits).reduce(Limits::stricter);
+    let floor = all.iter().filter_map(|other| other.floor).min();
     let mut registry = registry();
     let id = u32::try_from(registry.bulkheads.len()).unwrap_or(u32::MAX - 1) + 1;
     // Leaked on purpose, here and below: a name lives as long as the process, and guards then need no count of owners.
-    let live = *registry
-        .bulkheads
-        .entry(name)
-        .or_insert_with(|| Box::leak(Box::new(Bulkhead::new(id, name, declared.unwrap_or(Limits::UNDECLARED)))));
+    let live = *registry.bulkheads.entry(name).or_insert_with(|| {
+        let limits = declared.unwrap_or(Limits::UNDECLARED);
+        let made = match floor {
+            None => Bulkhead::new(id, name, limits),
+            Some(floor) => Bulkhead::adaptive(id, name, limits, floor),
+        };
+        Box::leak(Box::new(made))
+    });
     drop(registry);
     let limits = live.limits();
     let tightened = declared.map_or(limits, |declared| limits.stricter(declared));

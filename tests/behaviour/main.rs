@@ -3,6 +3,7 @@
 //! | file | what it holds to the manual |
 //! |---|---|
 //! | `timeout` `deadline` `bulkhead` `retry` `breaker` `fallback` `idempotent` `name` | the key of that name |
+//! | `bulkhead_auto` | slots found by measuring, against a model of a dependency |
 //! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
 //! | `retry_backoff` `retry_abort` | the retry's long form |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
@@ -11,6 +12,7 @@
 
 mod breaker;
 mod bulkhead;
+mod bulkhead_auto;
 mod context;
 mod deadline;
 mod errors;

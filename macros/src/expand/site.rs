@@ -18,7 +18,7 @@ use quote::{quote, quote_spanned};
 use super::paths::Paths;
 use crate::parse::backoff::{Backoff, Curve, Jitter};
 use crate::parse::breaker::Window;
-use crate::parse::bulkhead::Bulkhead;
+use crate::parse::bulkhead::{Bulkhead, Slots};
 use crate::parse::on::Kind;
 use crate::parse::retry::Budget;
 use crate::plan::{Breaker, Origin, Plan, Retry};
@@ -77,10 +77,17 @@ fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {
     let Some(declared) = &bulkhead.declared else {
         return quote!(#config::join(#name));
     };
-    let slots = declared.slots;
+    let declaration = match declared.slots {
+        Slots::Fixed(slots) => quote!(#config::new(#name, #slots)),
+        Slots::Auto { floor, ceiling } => {
+            let floor = floor.map(|slots| quote!(.floor(#slots)));
+            let ceiling = ceiling.map(|slots| quote!(.ceiling(#slots)));
+            quote!(#config::auto(#name) #floor #ceiling)
+        }
+    };
     let queue = declared.queue.map(|queue| quote!(.queue(#queue)));
     let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
-    quote!(#config::new(#name, #slots) #queue #wait)
+    quote!(#declaration #queue #wait)
 }
 
 fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {

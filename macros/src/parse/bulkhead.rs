@@ -1,4 +1,4 @@
-//! `bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION]]"`.
+//! `bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION]]"`, or `"NAME:auto[/floor:N][/ceiling:N]…"`.
 //!
 //! One string rather than a list of keys, because this is read far more often than it is written: `"recs:8/queue:16"`
 //! is also how a bulkhead appears in the settings file, in errors and on the dashboard, so the eye learns it once.
@@ -7,6 +7,7 @@
 //! with different numbers are found when the sites meet, which a macro that sees one function cannot do.
 //!
 //! Invariants
+//! - Floor and ceiling are only ever set where the slots are `auto`, the floor never above the ceiling.
 //! - A declared bulkhead has 1 to 1 000 000 slots, and slots and queue together do not exceed 1 000 000.
 //! - A wait is only ever set where there is a queue to wait in.
 
@@ -29,11 +30,26 @@ pub(crate) struct Bulkhead {
 /// The numbers of a bulkhead that is declared here.
 #[derive(Clone)]
 pub(crate) struct Declared {
-    pub(crate) slots: u32,
+    pub(crate) slots: Slots,
     pub(crate) queue: Option<u32>,
     /// Nanoseconds.
     pub(crate) wait: Option<u64>,
 }
+
+/// How many may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slots {
+    Fixed(u32),
+    /// Found by measuring, from the floor to the ceiling.
+    Auto {
+        floor: Option<u32>,
+        ceiling: Option<u32>,
+    },
+}
+
+/// The bounds of `auto` where they are not written; the runtime has the same.
+const FLOOR: u32 = 2;
+const CEILING: u32 = 128;
 
 const EXAMPLE: &str = "bulkhead = \"recs:8/queue:16\"";
 
@@ -88,10 +104,19 @@ impl Reader<'_> {
     fn declared(&mut self, slots: &str, options: Option<&str>) -> Option<Declared> {
         let slots = self.slots(slots);
         let (mut queue, mut wait, mut unknown) = (None, None, false);
+        let (mut floor, mut ceiling) = (None, None);
         for option in options.iter().flat_map(|options| options.split('/')) {
             match option.split_once(':') {
                 Some(("queue", _)) if queue.is_some() => self.wrong("`queue` is given twice", "keep one of the two"),
                 Some(("wait", _)) if wait.is_some() => self.wrong("`wait` is given twice", "keep one of the two"),
+                Some((word @ ("floor" | "ceiling"), number)) => {
+                    let bound = if word == "floor" { &mut floor } else { &mut ceiling };
+                    if bound.is_some() {
+                        self.wrong(format!("`{word}` is given twice"), "keep one of the two");
+                    } else {
+                        *bound = Some(self.bound(word, number));
+                    }
+                }
                 Some(("queue", number)) => queue = Some(self.queue(number)),
                 Some(("wait", length)) => wait = Some(self.wait(length)),
                 _ => {
@@ -108,9 +133,16 @@ impl Reader<'_> {
             );
             return None;
         }
-        let (slots, queue) = (slots?, queue.map_or(Some(None), |queue| queue.map(Some))?);
+        let floor = floor.map_or(Some(None), |floor| floor.map(Some))?;
+        let ceiling = ceiling.map_or(Some(None), |ceiling| ceiling.map(Some))?;
+        let slots = self.measured(slots?, floor, ceiling)?;
+        let queue = queue.map_or(Some(None), |queue| queue.map(Some))?;
         let wait = wait.map_or(Some(None), |wait| wait.map(Some))?;
-        if u64::from(slots) + u64::from(queue.unwrap_or(0)) > MOST_SLOTS {
+        let most = match slots {
+            Slots::Fixed(slots) => slots,
+            Slots::Auto { ceiling, .. } => ceiling.unwrap_or(CEILING),
+        };
+        if u64::from(most) + u64::from(queue.unwrap_or(0)) > MOST_SLOTS {
             self.wrong(
                 format!("slots and queue together come to more than {MOST_SLOTS}"),
                 "write smaller numbers; a queue longer than the slots can empty in time only makes calls late",
@@ -120,19 +152,53 @@ impl Reader<'_> {
         Some(Declared { slots, queue, wait })
     }
 
-    fn slots(&mut self, text: &str) -> Option<u32> {
+    /// `auto` with its bounds, which nothing else has.
+    fn measured(&mut self, slots: Slots, floor: Option<u32>, ceiling: Option<u32>) -> Option<Slots> {
+        if let Slots::Fixed(number) = slots {
+            if floor.is_some() || ceiling.is_some() {
+                self.wrong(
+                    format!("{number} slots are a fixed number and need neither floor nor ceiling"),
+                    "write `auto` for the slots, or remove the bounds",
+                );
+                return None;
+            }
+            return Some(slots);
+        }
+        let least = floor.unwrap_or_else(|| FLOOR.min(ceiling.unwrap_or(CEILING)));
+        if least > ceiling.unwrap_or(CEILING) {
+            self.wrong(
+                format!("the floor of {least} lies above the ceiling of {}", ceiling.unwrap_or(CEILING)),
+                format!("write the larger number as the ceiling: `/floor:{FLOOR}/ceiling:{least}`"),
+            );
+            return None;
+        }
+        Some(Slots::Auto { floor, ceiling })
+    }
+
+    fn bound(&mut self, word: &str, text: &str) -> Option<u32> {
+        let bound = whole(text).filter(|bound| (1..=MOST_SLOTS).contains(bound)).and_then(|it| u32::try_from(it).ok());
+        if bound.is_none() {
+            self.wrong(
+                format!("`{text}` cannot be the {word} of the slots"),
+                format!("write a whole number from 1 to {MOST_SLOTS}: \"recs:auto/floor:2/ceiling:64\""),
+            );
+        }
+        bound
+    }
+
+    fn slots(&mut self, text: &str) -> Option<Slots> {
+        if text == "auto" {
+            return Some(Slots::Auto { floor: None, ceiling: None });
+        }
         match whole(text) {
             Some(0) => self.wrong(
                 "no call could ever run in 0 slots",
                 "write how many may run at once, 1 or more; to shut a function off, isolate its breaker",
             ),
-            Some(slots) if slots <= MOST_SLOTS => return u32::try_from(slots).ok(),
-            _ if text == "auto" => {
-                self.wrong("`auto` is reserved but not there yet", "write the number of slots");
-            }
+            Some(slots) if slots <= MOST_SLOTS => return u32::try_from(slots).ok().map(Slots::Fixed),
             _ => self.wrong(
                 format!("`{text}` cannot be the number of slots"),
-                format!("write a whole number from 1 to {MOST_SLOTS}: \"recs:8\""),
+                format!("write a whole number from 1 to {MOST_SLOTS}, or `auto`: \"recs:8\", \"recs:auto\""),
             ),
         }
         None
@@ -164,10 +230,11 @@ impl Reader<'_> {
         let what = match word {
             "queue" => "`/queue` has no number".to_owned(),
             "wait" => "`/wait` has no duration".to_owned(),
+            "floor" | "ceiling" => format!("`/{word}` has no number"),
             "" => "there is nothing after a `/`".to_owned(),
             _ => format!("`{word}` is no part of a bulkhead"),
         };
-        let meant = match diag::did_you_mean(word, &["queue", "wait"]) {
+        let meant = match diag::did_you_mean(word, &["queue", "wait", "floor", "ceiling"]) {
             Some(meant) if meant != word => format!("did you mean `{meant}`? "),
             _ => String::new(),
         };

@@ -2,6 +2,7 @@
 
 use crate::parse::backoff::Backoff;
 use crate::parse::breaker::Window;
+use crate::parse::bulkhead::Slots;
 use crate::parse::on::Kind;
 use crate::parse::retry::Budget;
 use crate::parse::value::{per_second, share};
@@ -45,11 +46,21 @@ fn a_bulkhead_is_declared_or_joined() {
         (bulkhead.name, bulkhead.declared.map(|declared| (declared.slots, declared.queue, declared.wait)))
     };
     assert_eq!(bulkhead("recs"), ("recs".into(), None));
-    assert_eq!(bulkhead("recs:8"), ("recs".into(), Some((8, None, None))));
-    assert_eq!(bulkhead("recs:8/queue:0"), ("recs".into(), Some((8, Some(0), None))));
-    assert_eq!(bulkhead("a.b-c_1:8/queue:16/wait:5ms"), ("a.b-c_1".into(), Some((8, Some(16), Some(5_000_000)))));
-    assert_eq!(bulkhead("recs:8/wait:5ms/queue:16"), ("recs".into(), Some((8, Some(16), Some(5_000_000)))));
-    assert_eq!(bulkhead("recs:1000000"), ("recs".into(), Some((1_000_000, None, None))));
+    assert_eq!(bulkhead("recs:8"), ("recs".into(), Some((Slots::Fixed(8), None, None))));
+    assert_eq!(bulkhead("recs:8/queue:0"), ("recs".into(), Some((Slots::Fixed(8), Some(0), None))));
+    assert_eq!(
+        bulkhead("a.b-c_1:8/queue:16/wait:5ms"),
+        ("a.b-c_1".into(), Some((Slots::Fixed(8), Some(16), Some(5_000_000))))
+    );
+    assert_eq!(
+        bulkhead("recs:8/wait:5ms/queue:16"),
+        ("recs".into(), Some((Slots::Fixed(8), Some(16), Some(5_000_000))))
+    );
+    let bounds = |floor, ceiling| Some((Slots::Auto { floor, ceiling }, None, None));
+    assert_eq!(bulkhead("recs:auto"), ("recs".into(), bounds(None, None)));
+    assert_eq!(bulkhead("recs:auto/floor:4/ceiling:64"), ("recs".into(), bounds(Some(4), Some(64))));
+    assert_eq!(bulkhead("recs:auto/ceiling:1"), ("recs".into(), bounds(None, Some(1))));
+    assert_eq!(bulkhead("recs:1000000"), ("recs".into(), Some((Slots::Fixed(1_000_000), None, None))));
 }
 
 #[test]

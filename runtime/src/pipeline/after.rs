@@ -8,12 +8,14 @@
 use std::pin::Pin;
 
 use super::call::{Call, Stage};
+use super::{Compartment, Pipeline};
 use crate::base::clock::Moment;
 use crate::base::rng::roll;
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, StopReason};
 use crate::call::{Detail, Fate, Verdict};
 use crate::strategies::breaker::Sign;
+use crate::strategies::bulkhead::Ended;
 use crate::strategies::retry::{self, Next, Seen, Trouble};
 use crate::strategies::timeout::Cause;
 
@@ -31,6 +33,9 @@ impl Call {
             here.overran();
         }
         note(Event::BodyReturned);
+        if verdict.ok {
+            this.pipeline.learn(took, Ended::Answered, now);
+        }
         let is_failure = verdict.failure && this.pipeline.faults.error;
         self.as_mut().give_back(if is_failure { Sign::Failure } else { Sign::Success }, took, now);
         let this = self.as_mut().project();
@@ -60,6 +65,8 @@ impl Call {
         *this.now = Some(now);
         let cause = *this.cause;
         note(Event::BodyCutOff);
+        let ended = if cause == Cause::Timeout { Ended::TimedOut } else { Ended::OutOfTime };
+        pipeline.learn(ran, ended, now);
         // A deadline that left it less than its own timeout says something about the caller, not about the dependency.
         let sign = match cause == Cause::Timeout || pipeline.timeout.is_none() {
             true if pipeline.faults.timeout => Sign::Failure,
@@ -131,5 +138,15 @@ impl Call {
     /// Keeps the error of an attempt that is followed by another, as the source of whatever ends the call.
     pub(super) fn keep_error(self: Pin<&mut Self>, error: Option<crate::call::BoxError>) {
         *self.project().last_error = error;
+    }
+}
+
+impl Pipeline {
+    /// Tells a bulkhead whose slots follow the latency, while the attempt still holds its slot.
+    #[inline]
+    fn learn(&self, took: u64, ended: Ended, now: Moment) {
+        if let Some(Compartment { bulkhead, learns: true, .. }) = &self.bulkhead {
+            bulkhead.learn(took, ended, now);
+        }
     }
 }

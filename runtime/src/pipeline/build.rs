@@ -20,9 +20,10 @@ impl Pipeline {
             retry: declared.retry.map(|config| Retries { config, budget: registry::budget(&config) }),
             breaker: declared.breaker.map(|config| registry::breaker(declared, &config)),
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
-            bulkhead: declared.bulkhead.map(|config| Compartment {
-                bulkhead: registry::bulkhead(&config),
-                wait: config.wait.or(timeout).unwrap_or(DEFAULT_WAIT),
+            bulkhead: declared.bulkhead.map(|config| {
+                let bulkhead = registry::bulkhead(&config);
+                let wait = config.wait.or(timeout).unwrap_or(DEFAULT_WAIT);
+                Compartment { bulkhead, wait, learns: bulkhead.is_adaptive() }
             }),
             timeout,
             heeds_deadline: declared.can_refuse() || declared.fallback,

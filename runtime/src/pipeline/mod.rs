@@ -66,6 +66,8 @@ pub(crate) struct Pipeline {
 pub(crate) struct Compartment {
     pub(crate) bulkhead: &'static Bulkhead,
     pub(crate) wait: u64,
+    /// Whether its slots follow what attempts take.
+    pub(crate) learns: bool,
 }
 
 /// Retries and their budget.

@@ -1,14 +1,18 @@
 //! What a site declares about its bulkhead.
 
+use super::adapt::{DEFAULT_CEILING, DEFAULT_FLOOR};
+
 /// The longest wait of a site that has neither `/wait` nor a timeout: one second, in nanoseconds.
 pub(crate) const DEFAULT_WAIT: u64 = 1_000_000_000;
 
-/// A declaration: `"NAME:SLOTS/queue:N/wait:DUR"`, or a name declared elsewhere.
+/// A declaration: `"NAME:SLOTS/queue:N/wait:DUR"`, `"NAME:auto/floor:N/ceiling:N"`, or a name declared elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     pub(crate) name: &'static str,
     pub(crate) limits: Option<Limits>,
     pub(crate) wait: Option<u64>,
+    /// The fewest slots, where their number is found by measuring; those of `limits` are the most, then.
+    pub(crate) floor: Option<u32>,
 }
 
 /// How many may run and how many may wait.
@@ -31,12 +35,32 @@ impl Limits {
 impl Config {
     /// Declares `slots` slots and no queue under a name.
     pub const fn new(name: &'static str, slots: u32) -> Self {
-        Self { name, limits: Some(Limits { slots, queue: 0 }), wait: None }
+        Self { name, limits: Some(Limits { slots, queue: 0 }), wait: None, floor: None }
+    }
+
+    /// Declares slots whose number is found by measuring, and no queue.
+    pub const fn auto(name: &'static str) -> Self {
+        Self { floor: Some(DEFAULT_FLOOR), ..Self::new(name, DEFAULT_CEILING) }
+    }
+
+    /// Never fewer slots than this, where their number is found by measuring.
+    #[must_use]
+    pub const fn floor(self, slots: u32) -> Self {
+        Self { floor: Some(slots), ..self }
+    }
+
+    /// Never more slots than this, where their number is found by measuring; a floor above it counts as the ceiling.
+    #[must_use]
+    pub const fn ceiling(mut self, slots: u32) -> Self {
+        if let Some(limits) = self.limits {
+            self.limits = Some(Limits { slots, ..limits });
+        }
+        self
     }
 
     /// Joins a bulkhead that another site declares.
     pub const fn join(name: &'static str) -> Self {
-        Self { name, limits: None, wait: None }
+        Self { name, limits: None, wait: None, floor: None }
     }
 
     /// Lets up to `queue` callers wait.

@@ -29,10 +29,13 @@
 //! context lists it; see [`crate::call::context`]). Lender and borrower normally settle there. A borrower that was moved
 //! out of its lender's scope settles with it through a small list under the lock.
 //!
+//! **How many slots** is a number somebody wrote down, or one that [`adapt`] finds by measuring.
+//!
 //! Invariants: at no instant do more than `slots` bodies run that are not waiting for a nested one, nor more than
 //! `queue` callers wait; if anybody waits, every slot is taken; whatever path a holder or a waiter takes out (return,
 //! error, panic, drop), its place is free afterwards.
 
+mod adapt;
 mod config;
 pub(crate) mod decide;
 mod guard;
@@ -49,6 +52,7 @@ use crate::base::sync::{Apart, AtomicU32, AtomicU64, Mutex, Ordering};
 use crate::call::Detail;
 use crate::call::context::Ambient;
 
+pub(crate) use adapt::Ended;
 pub use config::Config;
 pub(crate) use config::{DEFAULT_WAIT, Limits};
 use decide::{Admission, Release, Word};
@@ -71,6 +75,7 @@ pub(crate) struct Bulkhead {
     name: &'static str,
     front: Apart<Front>,
     line: Mutex<Line>,
+    learner: Option<adapt::Learner>,
 }
 
 /// What asking for a place in the queue came to.
@@ -104,7 +109,15 @@ impl Bulkhead {
                 peak_queued: AtomicU32::new(0),
             }),
             line: Mutex::new(Line::with_room_for(limits.queue)),
+            learner: None,
         }
+    }
+
+    /// One whose slots are found by measuring, between `floor` and the slots of `limits`.
+    pub(crate) fn adaptive(id: u32, name: &'static str, limits: Limits, floor: u32) -> Self {
+        let slots = adapt::Learner::first(floor, limits.slots);
+        let learner = Some(adapt::Learner::new(floor, limits.slots));
+        Self { learner, ..Self::new(id, name, Limits { slots, ..limits }) }
     }
 
     #[inline]
