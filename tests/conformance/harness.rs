@@ -32,25 +32,28 @@ pub(crate) struct Entry {
 
 pub(crate) enum Verdict {
     /// Tried: how it was adapted, and the test.
-    Row { how: &'static str, test: String, run: fn(&str) },
+    Row { how: &'static str, test: String, run: Test },
     /// Not tried, and why.
     LeftOut(&'static str),
 }
 
+/// What is run, on a thread of the harness.
+pub(crate) type Test = Arc<dyn Fn() + Send + Sync>;
+
 /// `row!("RT-01", "how it was adapted", test)`: an async test without parameters.
 macro_rules! row {
     ($id:literal, $how:expr, $test:ident) => {
-        $crate::harness::entry($id, $how, concat!(module_path!(), "::", stringify!($test)), |_| {
+        $crate::harness::entry($id, $how, concat!(module_path!(), "::", stringify!($test)), || {
             $crate::harness::paused(::std::boxed::Box::pin($test()));
         })
     };
 }
 pub(crate) use row;
 
-/// What [`row!`] makes. `run` is given `test` back, for tests that are a kind and not a function of their own.
-pub(crate) fn entry(id: &'static str, how: &'static str, test: &str, run: fn(&str)) -> Entry {
+/// What [`row!`] makes; for tests that are a kind and not a function of their own.
+pub(crate) fn entry(id: &'static str, how: &'static str, test: &str, run: impl Fn() + Send + Sync + 'static) -> Entry {
     let test = test.strip_prefix("conformance::").unwrap_or(test).to_owned();
-    Entry { id, verdict: Verdict::Row { how, test, run } }
+    Entry { id, verdict: Verdict::Row { how, test, run: Arc::new(run) } }
 }
 
 /// An id that is not tried.
@@ -95,10 +98,10 @@ pub(crate) type Ended = BTreeMap<&'static str, bool>;
 
 fn trial(entry: &Entry, ended: &Arc<Mutex<Ended>>) -> Option<Trial> {
     let Verdict::Row { test, run, .. } = &entry.verdict else { return None };
-    let (id, test, run, ended) = (entry.id, test.clone(), *run, Arc::clone(ended));
+    let (id, run, ended) = (entry.id, Arc::clone(run), Arc::clone(ended));
     Some(Trial::test(format!("{id} {test}"), move || {
         ended.lock().unwrap().insert(id, false);
-        run(&test);
+        run();
         ended.lock().unwrap().insert(id, true);
         Ok(())
     }))

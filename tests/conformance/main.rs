@@ -26,6 +26,7 @@
 //! Invariants: every id of `ids.txt` has exactly one verdict; no row passes without asserting; nothing sleeps for real.
 
 mod harness;
+mod held;
 mod support;
 mod table;
 

@@ -34,3 +34,10 @@ impl Runs {
         self.0.load(Ordering::SeqCst)
     }
 }
+
+/// Lets every task run that can, without a step of the clock.
+pub(crate) async fn settle() {
+    for _ in 0..16 {
+        tokio::task::yield_now().await;
+    }
+}

@@ -177,6 +177,7 @@ fn failures(key: &Ident, input: ParseStream<'_>, kind: &str, errors: &mut Errors
         Some(0.0) if kind == "failed" => "at 0% it would open without a single failure".to_owned(),
         Some(0.0) => format!("at 0% it would open without a single {kind} call"),
         Some(_) => "it has to be from 0.1% to 100%".to_owned(),
+        None if text.starts_with('-') => "a share cannot be negative".to_owned(),
         None => "it has to be a number and a percent sign, without a space".to_owned(),
     };
     errors.at(
