@@ -56,12 +56,12 @@ struct Load {
 }
 
 /// So many calls a second for so long, evenly spaced.
-async fn load<F>(name: &'static str, a_second: u64, length: Duration, call: impl Fn() -> F) -> Load
+async fn load<F>(name: &'static str, a_second: impl Into<f64>, length: Duration, call: impl Fn() -> F) -> Load
 where
     F: Future<Output = Result<(), Error>> + Send + 'static,
 {
     let start = Instant::now();
-    let gap = Duration::from_secs(1).div_f64(a_second as f64);
+    let gap = Duration::from_secs(1).div_f64(a_second.into());
     let mut calls = JoinSet::new();
     let mut at = start;
     let watch = tokio::spawn(async move {
@@ -205,7 +205,7 @@ macro_rules! collapse {
         #[tokio::test(start_paused = true)]
         async fn $test() {
             let capacity = 8_000.0 / f64::from($body);
-            let offered = (capacity * 1.5) as u64;
+            let offered = capacity * 1.5;
             load($name, offered, ms(10_000), $function).await;
             let Load { answered, .. } = load($name, offered, ms(30_000), $function).await;
             let share = answered / capacity;

@@ -1,5 +1,7 @@
 //! The controller against a model of a dependency, and its bounds against anything.
 
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a model's lengths are positive and small
+
 use proptest::prelude::*;
 
 use super::decide::*;
