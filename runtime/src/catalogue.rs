@@ -9,6 +9,8 @@
 
 use crate::base::sync::Mutex;
 use crate::call::tally::Tally;
+#[cfg(feature = "testing")]
+use crate::call::world::{Copies, World};
 use crate::declaration::Declaration;
 use std::sync::OnceLock;
 
@@ -40,6 +42,17 @@ fn enrolled() -> &'static Mutex<Vec<Entry>> {
 }
 
 impl Entry {
+    /// The entry as the calling code's world has it: the same declaration, and figures of that world.
+    pub(crate) fn here(self) -> Self {
+        #[cfg(feature = "testing")]
+        if let Some(world) = World::here() {
+            static COPIES: Copies<Tally> = Copies::new();
+            let tally = COPIES.of(world, std::ptr::from_ref(self.tally).addr(), Tally::new);
+            return Self { tally, ..self };
+        }
+        self
+    }
+
     fn is(&self, other: &Self) -> bool {
         std::ptr::eq(self.declaration, other.declaration)
     }
@@ -64,5 +77,5 @@ pub(crate) fn entries() -> Vec<Entry> {
         let identity = &entry.declaration.identity;
         (identity.module, identity.line, identity.name)
     });
-    all
+    all.into_iter().map(Entry::here).collect()
 }

@@ -32,7 +32,7 @@
 //! |---|---|---|
 //! | `catalogue` | on | functions are listed before their first call, through a list the linker makes |
 //! | `metrics` | on | [`export`] through the `metrics` facade |
-//! | `testing` | off | `testing::record`: the steps of a call, in order |
+//! | `testing` | off | `testing`: for the tests of your service; `docs/testing.md` walks through one |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[doc(hidden)]
@@ -77,9 +77,13 @@ pub mod breaker {
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// The pages of the strategies, so that their examples are compiled.
+/// The pages of the documentation, so that their examples are compiled.
 #[cfg(doctest)]
 mod pages {
+    #[cfg(feature = "testing")]
+    #[doc = include_str!("../../docs/testing.md")]
+    struct Testing;
+
     #[doc = include_str!("../../docs/strategies/bulkhead-auto.md")]
     struct BulkheadAuto;
 }

@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{OnceLock, PoisonError};
 
 use crate::base::clock::Moment;
+#[cfg(feature = "testing")]
+use crate::call::world::{Copies, World};
 use crate::catalogue;
 use crate::declaration::Declaration;
 use crate::strategies::breaker::{self, Breaker, Rules};
@@ -35,7 +37,13 @@ type Owner = (&'static str, &'static str, u32);
 
 fn registry() -> std::sync::MutexGuard<'static, Registry> {
     static REGISTRY: OnceLock<std::sync::Mutex<Registry>> = OnceLock::new();
-    REGISTRY.get_or_init(Default::default).lock().unwrap_or_else(PoisonError::into_inner)
+    let own = REGISTRY.get_or_init(Default::default);
+    #[cfg(feature = "testing")]
+    let own = World::here().map_or(own, |world| {
+        static COPIES: Copies<std::sync::Mutex<Registry>> = Copies::new();
+        COPIES.of(world, 0, Default::default)
+    });
+    own.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bulkhead a declaration names.

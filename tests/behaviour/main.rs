@@ -7,6 +7,7 @@
 //! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
 //! | `retry_backoff` `retry_abort` | the retry's long form |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
+//! | `testing` | what the feature of that name promises to tests of services |
 //! | `errors` | what watertight's error says, and what it can become |
 //! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
 
@@ -21,6 +22,7 @@ mod idempotent;
 mod name;
 mod retry;
 mod shapes;
+mod testing;
 mod timeout;
 
 mod breaker_listeners;

@@ -38,26 +38,11 @@ pub enum Event {
     CallEnded,
 }
 
-#[cfg(feature = "testing")]
-thread_local! {
-    static TRACE: std::cell::RefCell<Option<Vec<Event>>> = const { std::cell::RefCell::new(None) };
-}
-
 /// Notes a step.
 #[inline]
 pub(crate) fn note(event: Event) {
     #[cfg(feature = "testing")]
-    TRACE.with_borrow_mut(|trace| {
-        if let Some(trace) = trace {
-            trace.push(event);
-        }
-    });
+    super::watch::see(event);
     #[cfg(not(feature = "testing"))]
     let _ = event;
-}
-
-/// Puts a list in place to be noted in, or takes it away, and returns the one that was there.
-#[cfg(feature = "testing")]
-pub(crate) fn swap_trace(trace: Option<Vec<Event>>) -> Option<Vec<Event>> {
-    TRACE.replace(trace)
 }

@@ -16,6 +16,10 @@ mod fate;
 mod identity;
 mod outcome;
 pub(crate) mod tally;
+#[cfg(feature = "testing")]
+pub(crate) mod watch;
+#[cfg(feature = "testing")]
+pub(crate) mod world;
 
 pub use context::CallId;
 pub use error::{Error, ErrorKind};

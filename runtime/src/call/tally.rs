@@ -134,6 +134,9 @@ struct Figures {
     deadline_tenths: [Count; 10],
     latency: Box<Histogram>,
     cut_off: OnceLock<Box<Histogram>>,
+    /// Bodies begun: with the attempts, which are those that have ended, it tells a test how many run.
+    #[cfg(feature = "testing")]
+    begun: Count,
     waits: [OnceLock<Box<Histogram>>; WaitFate::ALL.len()],
 }
 
@@ -154,6 +157,8 @@ impl Figures {
             deadline_tenths: [const { Count::new() }; 10],
             latency: Histogram::boxed(),
             cut_off: OnceLock::new(),
+            #[cfg(feature = "testing")]
+            begun: Count::new(),
             waits: [const { OnceLock::new() }; WaitFate::ALL.len()],
         })
     }
@@ -180,6 +185,18 @@ impl Tally {
         self.lanes.iter().filter_map(|lane| lane.get().map(AsRef::as_ref))
     }
 
+    /// A body is polled for the first time.
+    #[inline]
+    pub(crate) fn body_begun(&self) {
+        #[cfg(feature = "testing")]
+        {
+            let here = self.here();
+            here.figures.begun.add(here.lane, 1);
+        }
+        #[cfg(not(feature = "testing"))]
+        let _ = self;
+    }
+
     /// How long attempts ran: those that completed, and those that were cut off.
     pub(crate) fn lengths(&self) -> (Bands, Bands) {
         let (mut completed, mut cut_off) = (Bands::default(), Bands::default());
@@ -201,6 +218,7 @@ impl Tally {
                 total.iter_mut().zip(cells).for_each(|(total, cell)| *total += cell.get());
             }
             all.dequeued += figures.dequeued.get();
+            add_all(&mut all.attempts, &figures.attempts);
         }
         for figures in self.figures() {
             all.started += figures.started.get();
@@ -210,7 +228,10 @@ impl Tally {
             all.lent += figures.lent.get();
             all.overruns += figures.overruns.get();
             all.doomed_probes += figures.doomed_probes.get();
-            add_all(&mut all.attempts, &figures.attempts);
+            #[cfg(feature = "testing")]
+            {
+                all.begun += figures.begun.get();
+            }
             add_all(&mut all.stops, &figures.stops);
             add_all(&mut all.deadline_tenths, &figures.deadline_tenths);
             figures.latency.add_to(&mut all.latency);
@@ -248,6 +269,8 @@ pub(crate) struct TallyFigures {
     pub(crate) deadline_tenths: [u64; 10],
     pub(crate) latency: Bands,
     pub(crate) cut_off: Bands,
+    #[cfg(feature = "testing")]
+    pub(crate) begun: u64,
     pub(crate) waits: [Bands; WaitFate::ALL.len()],
 }
 

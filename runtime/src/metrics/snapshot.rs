@@ -7,6 +7,7 @@ use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, TallyFigures, WaitFate};
 use crate::call::{FallbackUse, Fate, Identity, Refusal};
 use crate::catalogue::{self, Entry};
+use crate::declaration::Declaration;
 use crate::registry;
 use crate::strategies::breaker::{Breaker, Change, Standing, State as BreakerState};
 use crate::strategies::bulkhead::Bulkhead;
@@ -133,8 +134,12 @@ pub struct SiteFigures {
 
 impl SiteFigures {
     fn read(entry: Entry) -> Self {
-        let Identity { name, module, file, line, .. } = entry.declaration.identity;
-        let all: TallyFigures = entry.tally.read();
+        Self::of(entry.declaration, entry.tally.read())
+    }
+
+    /// A function's figures from the totals of a tally.
+    pub(crate) fn of(declaration: &Declaration, all: TallyFigures) -> Self {
+        let Identity { name, module, file, line, .. } = declaration.identity;
         let of = |fate: Fate| all.fates[fate.index()].iter().sum::<u64>();
         let calls = all.fates.iter().flatten().sum::<u64>();
         let fallback = |usage: FallbackUse| all.fates.iter().map(|uses| uses[usage as usize]).sum::<u64>();
@@ -143,7 +148,7 @@ impl SiteFigures {
             module,
             file,
             line,
-            idempotent: entry.declaration.idempotent,
+            idempotent: declaration.idempotent,
             calls,
             in_flight: all.started.saturating_sub(calls),
             ok: of(Fate::Ok),

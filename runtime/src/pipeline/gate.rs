@@ -116,6 +116,7 @@ impl Call {
         {
             budget.deposit(pipeline.tally.here().lane(), now);
         }
+        pipeline.tally.body_begun();
         note(Event::BodyStarted);
     }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use pin_project_lite::pin_project;
 
 use crate::call::Event;
-use crate::call::event::swap_trace;
+use crate::call::watch::swap_trace;
 
 pin_project! {
     /// The future of [`record`].
