@@ -20,7 +20,7 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("BL-01", "the state belongs to the name, one for each type", types_with_names_of_their_own_share_nothing),
         row!(
             "BL-02",
-            "a generic type for the base: one name, so one state for all of them",
+            "differs: one name is one state, for all types that a generic one becomes",
             a_name_is_one_for_all_types
         ),
         row!(

@@ -33,6 +33,8 @@ pub(crate) struct Entry {
 pub(crate) enum Verdict {
     /// Tried: how it was adapted, and the test.
     Row { how: &'static str, test: String, run: Test },
+    /// Shown by the tests of other rows.
+    ShownBy { how: &'static str, rows: &'static [&'static str] },
     /// Not tried, and why.
     LeftOut(&'static str),
 }
@@ -54,6 +56,11 @@ pub(crate) use row;
 pub(crate) fn entry(id: &'static str, how: &'static str, test: &str, run: impl Fn() + Send + Sync + 'static) -> Entry {
     let test = test.strip_prefix("conformance::").unwrap_or(test).to_owned();
     Entry { id, verdict: Verdict::Row { how, test, run: Arc::new(run) } }
+}
+
+/// An id that needs no test of its own, since rows of others show it.
+pub(crate) fn shown_by(id: &'static str, how: &'static str, rows: &'static [&'static str]) -> Entry {
+    Entry { id, verdict: Verdict::ShownBy { how, rows } }
 }
 
 /// An id that is not tried.
@@ -96,6 +103,25 @@ pub(crate) fn run(sections: &[Section]) -> ExitCode {
 /// Which rows passed, of those that ran.
 pub(crate) type Ended = BTreeMap<&'static str, bool>;
 
+impl Entry {
+    /// How it was adapted, or why it was left out.
+    pub(crate) fn says(&self) -> &'static str {
+        let (Verdict::Row { how: says, .. } | Verdict::ShownBy { how: says, .. } | Verdict::LeftOut(says)) =
+            self.verdict;
+        says
+    }
+
+    /// Whether it was tried and passed, or every row that shows it did.
+    pub(crate) fn passed(&self, ended: &Ended) -> bool {
+        let passed = |id| ended.get(id) == Some(&true);
+        match self.verdict {
+            Verdict::Row { .. } => passed(self.id),
+            Verdict::ShownBy { rows, .. } => rows.iter().all(|id| passed(*id)),
+            Verdict::LeftOut(_) => false,
+        }
+    }
+}
+
 fn trial(entry: &Entry, ended: &Arc<Mutex<Ended>>) -> Option<Trial> {
     let Verdict::Row { test, run, .. } = &entry.verdict else { return None };
     let (id, run, ended) = (entry.id, Arc::clone(run), Arc::clone(ended));
@@ -109,16 +135,21 @@ fn trial(entry: &Entry, ended: &Arc<Mutex<Ended>>) -> Option<Trial> {
 
 /// What is wrong with the ids of the rows.
 fn misfiled(sections: &[Section]) -> Vec<String> {
+    let all = || sections.iter().flat_map(|section| &section.entries);
+    let is_tried = |entry: &&Entry| matches!(entry.verdict, Verdict::Row { .. });
+    let rows: BTreeSet<_> = all().filter(is_tried).map(|entry| entry.id).collect();
     let mut given = BTreeSet::new();
     let mut wrong = Vec::new();
-    for entry in sections.iter().flat_map(|section| &section.entries) {
+    for entry in all() {
         if !given.insert(entry.id) {
             wrong.push(format!("{}: given twice", entry.id));
         }
-        if let Verdict::Row { how: text, .. } | Verdict::LeftOut(text) = entry.verdict
-            && (text.is_empty() || text.contains(['|', '\n']))
-        {
+        if entry.says().is_empty() || entry.says().contains(['|', '\n']) {
             wrong.push(format!("{}: has to say something, in one cell of a table", entry.id));
+        }
+        if let Verdict::ShownBy { rows: shown_by, .. } = entry.verdict {
+            let is_row = |id: &&&str| rows.contains(**id);
+            wrong.extend(shown_by.iter().filter(|id| !is_row(id)).map(|id| format!("{}: {id} is no row", entry.id)));
         }
     }
     let known: BTreeSet<_> = ids().into_iter().map(|(id, _)| id).collect();

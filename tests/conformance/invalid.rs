@@ -32,7 +32,7 @@ pub(crate) fn rows() -> Vec<Entry> {
         refused("IV-05", whole, "on_a_sync_function", "`get` is not async"),
         refused(
             "IV-06",
-            "a block leaves methods alone that are not async; one with no other does not compile",
+            "differs: a block leaves methods alone that are not async; one without others does not compile",
             "block_without_async",
             "there is no async method in this block",
         ),

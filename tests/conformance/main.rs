@@ -8,7 +8,8 @@
 //! An id is one of three things:
 //!
 //! - a row: `row!("RT-01", "how it was adapted", sentence)`. Its test asserts what is required, in numbers: executions
-//!   counted, the answer, times by the clock. A row may differ from the peer only where the design rules do, and says so.
+//!   counted, the answer, times by the clock. A row may differ from the peer only where the design rules do, and then its
+//!   second field begins with `differs:`. `shown_by` stands for a rule that other rows show.
 //! - left out: `left_out("RT-21", "why")`. A reason that begins with `not yet:` names something that is still to come; any
 //!   other says why the requirement has no meaning for a Rust future.
 //! - missing, which fails the run, as does an id that is given twice or that nobody has heard of. `ids.txt` is the whole list.
@@ -50,6 +51,8 @@ mod metrics;
 mod order;
 mod retry;
 mod retry_with_timeout;
+mod rules;
+mod rules_of_breakers;
 mod timeout;
 mod timeout_ignored;
 mod visibility;
@@ -60,6 +63,8 @@ use harness::Section;
 
 fn main() -> ExitCode {
     harness::run(&[
+        Section { title: "Rules: retry, bulkhead, timeout, fallback, settings, execution", entries: rules::rows() },
+        Section { title: "Rules: breaker", entries: rules_of_breakers::rows() },
         Section { title: "Retry", entries: retry::rows() },
         Section { title: "Retry with timeout", entries: retry_with_timeout::rows() },
         Section { title: "Timeout", entries: timeout::rows() },

@@ -71,11 +71,11 @@ async fn five_retries_are_six_executions_and_the_last_error() {
 macro_rules! ends_by_duration {
     ($id:ident, $duration:literal) => {
         #[resilient(retry(
-                                                    90,
-                                                    backoff(constant, first = "1ms", jitter = "200ms"),
-                                                    max_duration = $duration,
-                                                    budget = off
-                                                ))]
+                                                            90,
+                                                            backoff(constant, first = "1ms", jitter = "200ms"),
+                                                            max_duration = $duration,
+                                                            budget = off
+                                                        ))]
         async fn $id(runs: &Runs) -> Result<(), AppError> {
             runs.next();
             sleep(ms(100)).await;

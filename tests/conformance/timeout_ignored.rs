@@ -22,7 +22,7 @@ const LENT: &str = "a guarded call, begun in the slot and spawned, keeps it; a w
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
-        row!("TU-01", "it answered, so the answer holds; counted as an overrun", a_body_that_blocks_has_answered),
+        row!("TU-01", "differs: what it answered holds, and is counted as an overrun", a_body_that_blocks_has_answered),
         row!("TU-02", "a spawned task for a body that ignores its end", a_timeout_does_not_wait_for_what_was_spawned),
         row!("TU-03", "no deadline for no interrupt flag", nothing_of_a_timeout_is_left_for_what_comes_after),
         row!("TU-04", LENT, a_call_whose_work_goes_on_times_out),
