@@ -56,35 +56,53 @@ pub(crate) fn rows() -> Vec<Entry> {
     ]
 }
 
-#[resilient(retry(5, backoff = "1ms..1ms", on = is_test))]
-async fn rt_01(runs: &Runs) -> Result<(), AppError> {
-    runs.next();
-    Err(TEST)
+/// Sites whose body counts and fails.
+macro_rules! failing {
+    ($($function:ident [$($retry:tt)*])*) => {
+        $(#[resilient(retry($($retry)*))]
+        async fn $function(runs: &Runs) -> Result<(), AppError> {
+            runs.next();
+            Err(TEST)
+        })*
+    };
+}
+
+failing! {
+    rt_01 [5, backoff = "1ms..1ms", on = is_test]
+    rt_10 [3, backoff = "1ms..1ms", on = is_test]
+    rt_14 [3, backoff = "1ms..1ms", abort = is_io]
+    rt_15 [3, backoff = "1ms..1ms", abort = is_test]
+}
+
+/// Awaits a call that fails with its body's own error after so many executions.
+macro_rules! fails_after {
+    ($executions:literal, |$runs:ident| $call:expr) => {{
+        let runs = Runs::default();
+        let $runs = &runs;
+        assert_eq!($call.await.unwrap_err().broken(), Some("test"));
+        assert_eq!(runs.count(), $executions);
+    }};
 }
 
 async fn five_retries_are_six_executions_and_the_last_error() {
-    let runs = Runs::default();
-    assert_eq!(rt_01(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 6);
+    fails_after!(6, |runs| rt_01(runs));
 }
 
 macro_rules! ends_by_duration {
-    ($id:ident, $duration:literal) => {
-        #[resilient(retry(
-                                                            90,
-                                                            backoff(constant, first = "1ms", jitter = "200ms"),
-                                                            max_duration = $duration,
-                                                            budget = off
-                                                        ))]
-        async fn $id(runs: &Runs) -> Result<(), AppError> {
+    ($($function:ident [$($retry:tt)*])*) => {
+        $(#[resilient(retry($($retry)*))]
+        async fn $function(runs: &Runs) -> Result<(), AppError> {
             runs.next();
             sleep(ms(100)).await;
             Err(TEST)
-        }
+        })*
     };
 }
-ends_by_duration!(rt_02, "1000ms");
-ends_by_duration!(rt_03, "1s");
+
+ends_by_duration! {
+    rt_02 [90, backoff(constant, first = "1ms", jitter = "200ms"), max_duration = "1000ms", budget = off]
+    rt_03 [90, backoff(constant, first = "1ms", jitter = "200ms"), max_duration = "1s", budget = off]
+}
 
 /// After attempts that were ended by a second's duration.
 fn ended_by_duration(error: &AppError, runs: &Runs, clock: Stopwatch) {
@@ -178,9 +196,7 @@ impl Blocks {
 }
 
 async fn a_block_gives_its_retry_to_its_methods() {
-    let runs = Runs::default();
-    assert_eq!(Blocks.inherits(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 3);
+    fails_after!(3, |runs| Blocks.inherits(runs));
 }
 
 async fn a_methods_retry_replaces_the_blocks_whole() {
@@ -193,16 +209,8 @@ async fn a_methods_longest_duration_may_be_in_seconds() {
     ended_by_duration(&Blocks.rt_09(&runs).await.unwrap_err(), &runs, clock);
 }
 
-#[resilient(retry(3, backoff = "1ms..1ms", on = is_test))]
-async fn rt_10(runs: &Runs) -> Result<(), AppError> {
-    runs.next();
-    Err(TEST)
-}
-
 async fn what_is_named_is_tried_again() {
-    let runs = Runs::default();
-    assert_eq!(rt_10(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 4);
+    fails_after!(4, |runs| rt_10(runs));
 }
 
 #[resilient(retry(3, backoff = "1ms..1ms", on = is_io))]
@@ -265,28 +273,12 @@ async fn what_is_final_is_final_even_in_a_named_group() {
     assert_eq!(runs.count(), 4, "the rest of the group is tried again");
 }
 
-#[resilient(retry(3, backoff = "1ms..1ms", abort = is_io))]
-async fn rt_14(runs: &Runs) -> Result<(), AppError> {
-    runs.next();
-    Err(TEST)
-}
-
 async fn what_is_not_final_is_tried_again() {
-    let runs = Runs::default();
-    assert_eq!(rt_14(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 4);
-}
-
-#[resilient(retry(3, backoff = "1ms..1ms", abort = is_test))]
-async fn rt_15(runs: &Runs) -> Result<(), AppError> {
-    runs.next();
-    Err(TEST)
+    fails_after!(4, |runs| rt_14(runs));
 }
 
 async fn what_is_final_is_not_tried_again() {
-    let runs = Runs::default();
-    assert_eq!(rt_15(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 1);
+    fails_after!(1, |runs| rt_15(runs));
 }
 
 struct Named;
@@ -306,15 +298,11 @@ impl Named {
 }
 
 async fn a_block_names_what_is_tried_again() {
-    let runs = Runs::default();
-    assert_eq!(Named.rt_16(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 4);
+    fails_after!(4, |runs| Named.rt_16(runs));
 }
 
 async fn a_method_names_something_else() {
-    let runs = Runs::default();
-    assert_eq!(Named.rt_17(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 1);
+    fails_after!(1, |runs| Named.rt_17(runs));
 }
 
 struct Final;
@@ -334,15 +322,11 @@ impl Final {
 }
 
 async fn a_block_names_what_is_final() {
-    let runs = Runs::default();
-    assert_eq!(Final.rt_18(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 4);
+    fails_after!(4, |runs| Final.rt_18(runs));
 }
 
 async fn a_method_makes_something_else_final() {
-    let runs = Runs::default();
-    assert_eq!(Final.rt_19(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 1);
+    fails_after!(1, |runs| Final.rt_19(runs));
 }
 
 #[resilient(retry(2, backoff = "1ms..1ms"))]
@@ -401,9 +385,7 @@ async fn a_chain_is_run_again_from_its_start() {
 }
 
 async fn a_chain_that_always_fails_is_run_three_times() {
-    let runs = Runs::default();
-    assert_eq!(chained_twice(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 3);
+    fails_after!(3, |runs| chained_twice(runs));
 }
 
 #[resilient(retry(3, backoff(constant, first = "1ms", jitter = none)))]
@@ -419,9 +401,7 @@ async fn joined_twice(runs: &Runs) -> Result<String, AppError> {
 }
 
 async fn a_join_that_always_fails_is_run_three_times() {
-    let runs = Runs::default();
-    assert_eq!(joined_twice(&runs).await.unwrap_err().broken(), Some("test"));
-    assert_eq!(runs.count(), 3);
+    fails_after!(3, |runs| joined_twice(runs));
 }
 
 async fn a_join_is_run_again_whole() {
