@@ -7,6 +7,7 @@
 mod block;
 mod diag;
 mod expand;
+mod limits;
 mod parse;
 mod plan;
 mod recover;

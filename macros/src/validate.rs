@@ -17,6 +17,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
 use crate::diag::Errors;
+use crate::limits::WINDOW;
 use crate::parse::args::Args;
 use crate::parse::backoff::Backoff;
 use crate::parse::breaker::{self as parsed, Window};
@@ -30,8 +31,6 @@ use crate::plan::{Breaker, Origin, Plan, Retry};
 /// Proof that a plan went through here.
 pub(crate) struct Seal(());
 
-/// The window of a breaker that does not name one. The runtime's default, known here for one comparison.
-const WINDOW: u32 = 100;
 /// The calls a breaker waits for by default.
 const MIN_CALLS: u32 = 20;
 

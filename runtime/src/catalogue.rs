@@ -69,13 +69,13 @@ pub(crate) fn enrol(entry: Entry) {
     }
 }
 
-/// Every site, in the order of module and line.
+/// Every site, in the order of module, file and line.
 pub(crate) fn entries() -> Vec<Entry> {
     let mut all: Vec<Entry> = linked().to_vec();
     all.extend(enrolled().lock().iter());
     all.sort_by_key(|entry| {
         let identity = &entry.declaration.identity;
-        (identity.module, identity.line, identity.name)
+        (identity.module, identity.file, identity.line, identity.name)
     });
     all.into_iter().map(Entry::here).collect()
 }

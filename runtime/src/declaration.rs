@@ -9,7 +9,7 @@ use crate::call::Identity;
 use crate::strategies::{breaker, bulkhead, deadline, retry, timeout};
 
 /// The declared settings of one guarded function.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Declaration {
     pub(crate) identity: Identity,
     pub(crate) timeout: Option<timeout::Config>,
@@ -19,6 +19,8 @@ pub struct Declaration {
     pub(crate) retry: Option<retry::Config>,
     pub(crate) fallback: bool,
     pub(crate) idempotent: bool,
+    /// A guard's: whatever it runs, there is a place for refusals.
+    pub(crate) by_hand: bool,
 }
 
 impl Declaration {
@@ -33,6 +35,7 @@ impl Declaration {
             retry: None,
             fallback: false,
             idempotent: false,
+            by_hand: false,
         }
     }
 
@@ -76,6 +79,12 @@ impl Declaration {
     #[must_use]
     pub const fn idempotent(self) -> Self {
         Self { idempotent: true, ..self }
+    }
+
+    /// Marks a guard, which can always hand a refusal to its caller.
+    #[must_use]
+    pub(crate) const fn by_hand(self) -> Self {
+        Self { by_hand: true, ..self }
     }
 
     /// Whether a call of it can be refused or cut short. One that cannot needs no way to say so, and takes no notice of

@@ -19,6 +19,7 @@
 //! # }
 //! ```
 //!
+//! - [`Guard`]: the same strategies for closures, put together by hand.
 //! - [`deadline`]: scopes by hand, and reading what is left.
 //! - [`spawn`]: a task that inherits the deadline.
 //! - [`attempt`] and [`call_id`]: which attempt runs, and a key that is the same over all attempts of a call.
@@ -43,6 +44,7 @@ mod catalogue;
 pub mod check;
 mod declaration;
 pub mod export;
+pub mod guard;
 pub mod metrics;
 mod pipeline;
 mod registry;
@@ -55,8 +57,11 @@ pub mod testing;
 pub use base::histogram::Bands;
 pub use call::context::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
-pub use call::{CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, Identity, Refusal};
+pub use call::{
+    CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, Identity, Refusal, Verdict,
+};
 pub use check::check;
+pub use guard::Guard;
 pub use metrics::{Snapshot, snapshot};
 pub use spawn::spawn;
 #[doc = include_str!("../MANUAL.md")]

@@ -5,8 +5,9 @@
 //!
 //! **Two declarations of one name** with different figures are a mistake that must not depend on who ran first. The
 //! catalogue knows all declarations before the first call, so an instance is made by the strictest of them at once; one
-//! that the catalogue had lost still tightens the live instance when it shows up. The disagreement
-//! itself is reported by [`crate::check`], with all source lines.
+//! that the catalogue had lost, or that a guard adds later, still tightens the live instance when it shows up. A name that
+//! was only joined until then has stand-in figures, and the first declaration replaces them. The disagreement itself is
+//! reported by [`crate::check`], with all source lines.
 //!
 //! Invariants: a name resolves to the same instance for ever; the figures in force are never looser than any declaration
 //! of the name; resolving happens once per site, never on the path of a call.
@@ -30,6 +31,21 @@ struct Registry {
     budgets: BTreeMap<&'static str, &'static Budget>,
     /// Breakers that belong to one function each; two functions of one name stay apart.
     own: BTreeMap<Owner, &'static Breaker>,
+    /// Names that were joined before anybody declared them, by strategy.
+    stand_ins: BTreeSet<(&'static str, &'static str)>,
+}
+
+impl Registry {
+    /// Whether `name` gets its first figures now, after stand-ins; `exists` and `declared` as this resolution finds it.
+    fn is_first_word(&mut self, strategy: &'static str, name: &'static str, exists: bool, declared: bool) -> bool {
+        if declared {
+            return self.stand_ins.remove(&(strategy, name));
+        }
+        if !exists {
+            self.stand_ins.insert((strategy, name));
+        }
+        false
+    }
 }
 
 /// A function, by name, module and line.
@@ -54,6 +70,8 @@ pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
     let declared = all.iter().filter_map(|other| other.limits).reduce(Limits::stricter);
     let floor = all.iter().filter_map(|other| other.floor).min();
     let mut registry = registry();
+    let exists = registry.bulkheads.contains_key(name);
+    let is_first = registry.is_first_word("bulkhead", name, exists, declared.is_some());
     let id = u32::try_from(registry.bulkheads.len()).unwrap_or(u32::MAX - 1) + 1;
     // Leaked on purpose, here and below: a name lives as long as the process, and guards then need no count of owners.
     let live = *registry.bulkheads.entry(name).or_insert_with(|| {
@@ -66,7 +84,9 @@ pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
     });
     drop(registry);
     let limits = live.limits();
-    let tightened = declared.map_or(limits, |declared| limits.stricter(declared));
+    // A stand-in has fixed slots, and those that were to be measured would begin at their ceiling.
+    let replaces = is_first && floor.is_none();
+    let tightened = declared.map_or(limits, |declared| if replaces { declared } else { limits.stricter(declared) });
     if tightened != limits {
         live.resize(tightened);
     }
@@ -83,12 +103,16 @@ pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &
     };
     let named = declarations().filter_map(|declared| declared.breaker).filter(|other| other.name == Some(name));
     let declared = named.filter_map(|other| other.rules).chain(config.rules).reduce(Rules::stricter);
-    let live = *registry()
+    let mut registry = registry();
+    let exists = registry.breakers.contains_key(name);
+    let is_first = registry.is_first_word("breaker", name, exists, declared.is_some());
+    let live = *registry
         .breakers
         .entry(name)
         .or_insert_with(|| Box::leak(Box::new(Breaker::new(name, declared.unwrap_or(Rules::DEFAULT)))));
+    drop(registry);
     let rules = live.rules();
-    let tightened = declared.map_or(rules, |declared| rules.stricter(declared));
+    let tightened = declared.map_or(rules, |declared| if is_first { declared } else { rules.stricter(declared) });
     if tightened != rules {
         live.set_rules(tightened, Moment::now());
     }
@@ -103,9 +127,15 @@ pub(crate) fn budget(config: &retry::Config) -> Option<&'static Budget> {
     let named = declarations().filter_map(|declared| declared.retry).filter(|other| other.budget_name == Some(name));
     let declared = named.filter_map(|other| other.budget).chain(config.budget).reduce(Allowance::stricter);
     let allowance = declared.unwrap_or(Allowance::DEFAULT);
-    let live = *registry().budgets.entry(name).or_insert_with(|| Box::leak(Box::new(Budget::new(allowance))));
-    if let Some(declared) = declared {
-        live.tighten(declared);
+    let mut registry = registry();
+    let exists = registry.budgets.contains_key(name);
+    let is_first = registry.is_first_word("budget", name, exists, declared.is_some());
+    let live = *registry.budgets.entry(name).or_insert_with(|| Box::leak(Box::new(Budget::new(allowance))));
+    drop(registry);
+    match declared {
+        Some(declared) if is_first => live.allow(declared),
+        Some(declared) => live.tighten(declared),
+        None => {}
     }
     Some(live)
 }

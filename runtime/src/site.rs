@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use crate::call::Identity;
 use crate::call::tally::Tally;
 #[cfg(feature = "testing")]
 use crate::call::world::{Copies, World};
@@ -30,6 +31,16 @@ impl Site {
         Entry { declaration: &self.declaration, tally: &self.tally }
     }
 
+    /// What it is called and where it stands.
+    pub(crate) const fn identity(&'static self) -> &'static Identity {
+        &self.declaration.identity
+    }
+
+    /// What was declared.
+    pub(crate) const fn declaration(&'static self) -> &'static Declaration {
+        &self.declaration
+    }
+
     fn start(&'static self) -> Start {
         #[cfg(feature = "testing")]
         if let Some(world) = World::here() {
@@ -37,6 +48,11 @@ impl Site {
             return Start::of(COPIES.of(world, std::ptr::from_ref(self).addr(), || self.resolve()));
         }
         Start::of(self.pipeline.get_or_init(|| self.resolve()))
+    }
+
+    /// Resolves its names now and not at its first call, so that figures declared at run time hold from here on.
+    pub(crate) fn ready(&'static self) {
+        self.pipeline.get_or_init(|| self.resolve());
     }
 
     #[cold]

@@ -9,6 +9,7 @@
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
 //! | `testing` | what the feature of that name promises to tests of services |
 //! | `errors` | what watertight's error says, and what it can become |
+//! | `guard` | the same strategies for closures, built by hand |
 //! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
 
 mod breaker;
@@ -18,6 +19,7 @@ mod context;
 mod deadline;
 mod errors;
 mod fallback;
+mod guard;
 mod idempotent;
 mod name;
 mod retry;

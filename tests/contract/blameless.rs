@@ -1,6 +1,7 @@
 //! A rejection never counts as a failure: it says something about us, or about the caller, and nothing about the
 //! dependency.
 
+use watertight::guard::{Breaker, Bulkhead};
 use watertight::metrics::BreakerState;
 use watertight_tests::{breaker, site};
 
@@ -52,3 +53,5 @@ cells! {
         breaker(name = "blameless.fallback", window = 10, min_calls = 2, failures = "50%")
     ] reject: Full;
 }
+
+guard_cell! { is_no_failure; "blameless.guard", |it| it.breaker(Breaker::named("blameless.guard").window(2)).bulkhead(Bulkhead::new("blameless.guard", 1)), reject: Full }

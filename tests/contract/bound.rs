@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use watertight::guard::Bulkhead;
 use watertight_tests::{Peak, assert_quiet, bulkhead, ms, site};
 
 use crate::{Cell, Ends, Stage, stand_in};
@@ -58,3 +59,5 @@ cells! {
     retry "bound.retry" [retry(2, backoff = "1ms..9ms", budget = off), bulkhead = "bound.retry:3/queue:5"];
     fallback "bound.fallback" [fallback = stand_in, bulkhead = "bound.fallback:3/queue:5"];
 }
+
+guard_cell! { holds; "bound.guard", |it| it.timeout(ms(25)).bulkhead(Bulkhead::new("bound.guard", 3).queue(5)) }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::poll;
 use tokio::time::timeout;
+use watertight::guard::Bulkhead;
 use watertight::{AttemptFate, FallbackUse, Fate};
 use watertight_tests::{Gate, caught, ms, site};
 
@@ -63,3 +64,5 @@ cells! {
     retry "fates.retry" [retry(2, backoff = "1ms..1ms", budget = off), bulkhead = "fates.retry:1/queue:1"];
     fallback "fates.fallback" [fallback = stand_in, bulkhead = "fates.fallback:1/queue:1"];
 }
+
+guard_cell! { sum_up; "fates.guard", |it| it.timeout(ms(100)).bulkhead(Bulkhead::new("fates.guard", 1).queue(1)) }

@@ -4,18 +4,18 @@
 //! the law "dropped while waiting leaves the queue" for a function with a breaker. So that there is something to take
 //! and to give back, the cells of the laws about slots have a bulkhead beside the strategy in question.
 //!
-//! | law | module | timeout | deadline | bulkhead | breaker | retry | fallback |
-//! |---|---|---|---|---|---|---|---|
-//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ + probe | ✓ + pause | ✓ |
-//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ |
-//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ unasked |
-//! | a rejection never runs the body | `rejected` | waited | spent | full | open | full, thrice | full |
-//! | a rejection never counts as a failure | `blameless` | waited | spent | full | open | full, thrice | full |
-//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | handed on |
-//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no window | no clone | no answer |
+//! | law | module | timeout | deadline | bulkhead | breaker | retry | fallback | guard |
+//! |---|---|---|---|---|---|---|---|---|
+//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ + probe | ✓ + pause | ✓ | ✓ |
+//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ | ✓ |
+//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ unasked | ✓ |
+//! | a rejection never runs the body | `rejected` | waited | spent | full | open | full, thrice | full | full |
+//! | a rejection never counts as a failure | `blameless` | waited | spent | full | open | full, thrice | full | full |
+//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ |
+//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no window | no clone | no answer |  |
 //!
 //! A timeout never rejects, it cuts off; its cells in the two rows about rejections are those of a wait as long as the
 //! timeout.
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::future::BoxFuture;
 use tokio::time::{advance, sleep};
-use watertight::{Error, deadline};
+use watertight::{Class, Error, Verdict, deadline};
 use watertight_tests::{Gate, Peak, ms, panic_quietly};
 
 /// One test per cell: a guarded function of the given name and keys, put before the law.
@@ -57,6 +57,35 @@ macro_rules! cells {
                 })
                 .await;
             })*
+        }
+    };
+}
+
+/// The column of guards built by hand: the same law for a closure in `run_into`.
+macro_rules! guard_cell {
+    ($law:ident; $name:literal, |$guard:ident| $built:expr $(, reject: $reject:ident)?) => {
+        #[tokio::test(start_paused = true)]
+        async fn with_guard() {
+            #[watertight::resilient(bulkhead = $name)]
+            async fn holder(gate: std::sync::Arc<watertight_tests::Gate>) -> Result<(), watertight::Error> {
+                gate.opened().await;
+                Ok(())
+            }
+
+            let $guard = watertight::Guard::named($name);
+            $built.build().expect("a guard, in the catalogue before its first call");
+            $law(&crate::Cell {
+                name: $name,
+                // Built anew for every call, which gives the same site.
+                call: |stage| {
+                    let $guard = watertight::Guard::named($name);
+                    let guard = $built.build().expect("a guard").judge(crate::every_error);
+                    Box::pin(async move { guard.run_into(|| stage.play()).await })
+                },
+                hold: |gate| Box::pin(async { holder(gate).await.expect("free") }),
+                reject: [$(crate::Reject::$reject)?].first().copied(),
+            })
+            .await;
         }
     };
 }
@@ -163,6 +192,11 @@ impl Stage {
     fn entered(&self) -> u32 {
         self.entered.load(Ordering::SeqCst)
     }
+}
+
+/// A judge of answers whose error type is no `std::error::Error`.
+fn every_error(answer: &Answer) -> Verdict {
+    if answer.is_ok() { Verdict::OK } else { Verdict::error(Class::Retryable, None) }
 }
 
 /// A fallback's value, told from the body's by what it holds.

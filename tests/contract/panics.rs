@@ -1,6 +1,7 @@
 //! A panic in the body gives back, is counted as what it is, and surfaces: it is not retried and not answered for.
 
 use futures::poll;
+use watertight::guard::Bulkhead;
 use watertight::{AttemptFate, resilient};
 use watertight_tests::{AppError, assert_free, assert_quiet, caught, ms, panic_quietly, site};
 
@@ -36,6 +37,8 @@ cells! {
     retry "panics.retry" [retry = 2, bulkhead = "panics.retry:1"];
     fallback "panics.fallback" [fallback = stand_in, bulkhead = "panics.fallback:1"];
 }
+
+guard_cell! { gives_back; "panics.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("panics.guard", 1)) }
 
 #[resilient(retry(1, on = |_error| panic_quietly()), bulkhead = "panics_predicate:1")]
 async fn panics_predicate() -> Result<(), AppError> {

@@ -1,6 +1,7 @@
 //! A rejection never runs the body.
 
-use watertight_tests::site;
+use watertight::guard::Bulkhead;
+use watertight_tests::{ms, site};
 
 use crate::{Cell, Ends, Stage, Trouble, stand_in};
 
@@ -31,3 +32,5 @@ cells! {
     retry "rejected.retry" [retry(2, on = [full], budget = off), bulkhead = "rejected.retry:1"] reject: Full;
     fallback "rejected.fallback" [fallback = stand_in, bulkhead = "rejected.fallback:1"] reject: Full;
 }
+
+guard_cell! { runs_nothing; "rejected.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("rejected.guard", 1)), reject: Full }

@@ -2,6 +2,7 @@
 
 use futures::poll;
 use tokio::time::advance;
+use watertight::guard::Bulkhead;
 use watertight::metrics::BreakerState;
 use watertight::{AttemptFate, resilient};
 use watertight_tests::{AppError, assert_free, assert_quiet, breaker, ms, occupancy, site};
@@ -37,6 +38,8 @@ cells! {
     retry "running.retry" [retry = 2, bulkhead = "running.retry:1"];
     fallback "running.fallback" [fallback = stand_in, bulkhead = "running.fallback:1"];
 }
+
+guard_cell! { gives_back; "running.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("running.guard", 1)) }
 
 #[resilient(
     breaker(name = "running_probe", window = 1, failures = "100%", cooldown = "1s"),

@@ -1,6 +1,7 @@
 //! Dropped before the first poll takes nothing: no slot, no probe, no place, no figure.
 
-use watertight_tests::site;
+use watertight::guard::Bulkhead;
+use watertight_tests::{ms, site};
 
 use crate::{Cell, Ends, Stage, stand_in};
 
@@ -28,3 +29,5 @@ cells! {
     retry "unpolled.retry" [retry = 2, bulkhead = "unpolled.retry:1"];
     fallback "unpolled.fallback" [fallback = stand_in, bulkhead = "unpolled.fallback:1"];
 }
+
+guard_cell! { takes_nothing; "unpolled.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("unpolled.guard", 1).queue(1)) }

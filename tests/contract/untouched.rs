@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use watertight::Failure;
+use watertight::guard::{Backoff, Budget, Retry};
+use watertight_tests::ms;
 
 use crate::{Answer, Cell, Ends, Stage, Trouble};
 
@@ -38,3 +40,5 @@ cells! {
     retry "untouched.retry" [retry(2, backoff = "1ms..1ms", budget = off)];
     fallback "untouched.fallback" [fallback = hand_on];
 }
+
+guard_cell! { comes_back; "untouched.guard", |it| it.retry(Retry::new(2).backoff(Backoff::between(ms(1), ms(1))).budget(Budget::off())) }

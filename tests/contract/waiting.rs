@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::poll;
 use tokio::time::advance;
+use watertight::guard::Bulkhead;
 use watertight::metrics::BreakerState;
 use watertight::{WaitFate, resilient};
 use watertight_tests::{AppError, Gate, assert_free, assert_quiet, breaker, ms, occupancy, site};
@@ -49,6 +50,8 @@ cells! {
     retry "waiting.retry" [retry = 2, bulkhead = "waiting.retry:1/queue:1"];
     fallback "waiting.fallback" [fallback = stand_in, bulkhead = "waiting.fallback:1/queue:1"];
 }
+
+guard_cell! { leaves_the_queue; "waiting.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("waiting.guard", 1).queue(1)) }
 
 #[resilient(
     breaker(name = "waiting_probe", window = 1, failures = "100%", cooldown = "1s"),

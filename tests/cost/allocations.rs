@@ -5,9 +5,11 @@
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use allocation_counter::measure;
-use watertight::{Error, ErrorKind, deadline, resilient};
+use watertight::guard::{Breaker, Bulkhead};
+use watertight::{Error, ErrorKind, Failure, Guard, deadline, resilient};
 
 const CALLS: u32 = 10_000;
 
@@ -68,6 +70,29 @@ fn nor_when_a_slot_is_lent_to_a_nested_call() {
 }
 
 #[test]
+fn nor_when_a_guard_runs_a_closure() {
+    let guard = guard("cost_guard");
+    assert_eq!(
+        allocations_of(|| guard.run(|| async { Ok::<_, Error>(2) }), |answer| assert_eq!(answer.unwrap(), 2)),
+        0
+    );
+    assert_eq!(watertight::snapshot().site("cost_guard").unwrap().ok, u64::from(CALLS) + 10);
+    let mut holders: Vec<_> = (0..24).map(|_| Box::pin(guard.run(std::future::pending::<Result<(), Error>>))).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let _entered = runtime.enter();
+    for holder in &mut holders {
+        assert!(holder.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    let full = |answer: Result<u32, Failure<Error>>| assert!(answer.unwrap_err().refusal().is_some());
+    assert_eq!(allocations_of(|| guard.run(|| async { Ok(2) }), full), 0, "nor when it is full");
+}
+
+fn guard(name: &'static str) -> Guard {
+    let guard = Guard::named(name).timeout(Duration::from_secs(1)).breaker(Breaker::own()).retry(2);
+    guard.bulkhead(Bulkhead::new(name, 8).queue(16)).build().expect("a guard")
+}
+
+#[test]
 fn nor_for_the_bodys_own_error() {
     #[resilient(timeout = "1s", bulkhead = "cost_error:8", retry(2, on = |_error| false))]
     async fn cost_error() -> Result<u32, Trouble> {
@@ -119,8 +144,8 @@ async fn cost_spent() -> Result<(), Error> {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_for_want_of_time_allocates_nothing() {
-    let spent = deadline::within(std::time::Duration::from_millis(1), async {
-        tokio::time::advance(std::time::Duration::from_millis(1)).await;
+    let spent = deadline::within(Duration::from_millis(1), async {
+        tokio::time::advance(Duration::from_millis(1)).await;
         let late = |answer: Result<(), Error>| assert_eq!(answer.unwrap_err().kind(), ErrorKind::Deadline);
         allocations_of(cost_spent, late)
     });

@@ -7,8 +7,9 @@
 #![allow(clippy::large_types_passed_by_value)]
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use watertight::{Error, resilient};
+use watertight::{Error, Guard, resilient};
 
 async fn work() -> Result<u32, Error> {
     tokio::task::yield_now().await;
@@ -114,6 +115,17 @@ fn an_argument_under_retry_is_stored_for_the_next_attempt_and_no_more_often_than
     println!("an 8 KiB argument under retry: {bare} bare, {guarded} guarded");
     // One more than the bare future stores: the one kept for the next attempt.
     assert!(guarded <= bare + 8192 + 1024, "{bare} bare, {guarded} guarded");
+}
+
+#[test]
+fn a_guards_future_stores_its_closure_and_the_closures_future_once() {
+    let guard = Guard::named("size_guard").timeout(Duration::from_secs(1)).retry(2).build().unwrap();
+    let page = [1_u8; 8192];
+    let bare = size_of_val(&given_bare(page));
+    let closure = move || given_bare(page);
+    let (held, guarded) = (size_of_val(&closure), size_of_val(&guard.run(closure)));
+    println!("a closure of {held} bytes, whose future has {bare}: {guarded} guarded");
+    assert!(guarded <= held + bare + 1024, "{held} held, {bare} bare, {guarded} guarded");
 }
 
 /// Ten guarded functions inside one another, each holding a page over its await.

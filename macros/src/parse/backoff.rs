@@ -15,6 +15,7 @@ use super::slot::Slot;
 use super::value::nanos;
 use super::{assigned, keys, rest, text, text_in};
 use crate::diag::{self, Errors};
+use crate::limits::MOST_FACTOR;
 
 /// How long the pauses are. In nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -203,7 +204,7 @@ fn factor(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<f6
     let given = assigned(key, input, "factor = 2.0", errors)?;
     let float = syn::parse2::<LitFloat>(given.clone()).ok().and_then(|lit| lit.base10_parse::<f64>().ok());
     let whole = || syn::parse2::<LitInt>(given.clone()).ok().and_then(|lit| lit.base10_parse::<u32>().ok());
-    let factor = float.or_else(|| whole().map(f64::from)).filter(|factor| (1.0..=100.0).contains(factor));
+    let factor = float.or_else(|| whole().map(f64::from)).filter(|factor| (1.0..=MOST_FACTOR).contains(factor));
     if factor.is_none() {
         errors.over(
             &given,

@@ -19,6 +19,7 @@ use super::on::{Grammar, Kind, On};
 use super::slot::Slot;
 use super::{assigned, callable, keys, number, number_in, rest, text, value};
 use crate::diag::{self, Errors};
+use crate::limits::{LEAST_SHARE, LONGEST_WINDOW, MOST_CALLS, MOST_PROBES, SHORTEST_WINDOW};
 
 /// When calls are refused because the last ones failed.
 #[derive(Clone)]
@@ -106,7 +107,7 @@ impl Declared {
                 let lit = number(key, input, "min_calls = 20", errors);
                 let instead = "write how many calls there must be before any judgement: min_calls = 20";
                 let min_calls = lit.and_then(|lit| {
-                    let calls = value::count(key, &lit, &(1..=100_000), instead, errors)?;
+                    let calls = value::count(key, &lit, &(1..=MOST_CALLS), instead, errors)?;
                     Some((calls, lit.span()))
                 });
                 self.min_calls.set(key, min_calls, errors);
@@ -125,7 +126,7 @@ impl Declared {
             "probes" => {
                 let lit = number(key, input, "probes = 1", errors);
                 let instead = "write how many trial calls are let through after the cooldown: probes = 1";
-                let probes = lit.and_then(|lit| value::count(key, &lit, &(1..=1_000), instead, errors));
+                let probes = lit.and_then(|lit| value::count(key, &lit, &(1..=MOST_PROBES), instead, errors));
                 self.probes.set(key, probes, errors);
             }
             "on" => self.on.set(key, ON.read(key, input, errors), errors),
@@ -145,16 +146,14 @@ impl Declared {
 
 /// `window = 100`, or `window = "10s"`.
 fn window(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Window> {
-    const SHORTEST: u64 = 100_000_000;
-    const LONGEST: u64 = 3_600_000_000_000;
     let given = assigned(key, input, "window = 100", errors)?;
     let Ok(lit) = syn::parse2::<LitStr>(given.clone()) else {
         let lit = number_in(key, given, "window = 100", errors)?;
         let instead = "write how many of the last calls are judged together: window = 100";
-        return value::count(key, &lit, &(1..=100_000), instead, errors).map(Window::Calls);
+        return value::count(key, &lit, &(1..=MOST_CALLS), instead, errors).map(Window::Calls);
     };
     let nanos = value::duration(key, &lit, errors)?;
-    if (SHORTEST..=LONGEST).contains(&nanos) {
+    if (SHORTEST_WINDOW..=LONGEST_WINDOW).contains(&nanos) {
         return Some(Window::Time(nanos));
     }
     errors.at(
@@ -170,7 +169,7 @@ fn failures(key: &Ident, input: ParseStream<'_>, kind: &str, errors: &mut Errors
     let lit = text(key, input, &format!("{key} = \"50%\""), errors)?;
     let text = lit.value();
     let share = value::share(&text);
-    if share.is_some_and(|share| (0.001..=1.0).contains(&share)) {
+    if share.is_some_and(|share| (LEAST_SHARE..=1.0).contains(&share)) {
         return share;
     }
     let what = match share {

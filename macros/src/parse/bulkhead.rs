@@ -15,9 +15,10 @@ use proc_macro2::Ident;
 use syn::LitStr;
 use syn::parse::ParseStream;
 
-use super::value::{self, MOST_SLOTS};
+use super::value;
 use super::{text, value::nanos};
 use crate::diag::{self, Errors};
+use crate::limits::{CEILING, FLOOR, MOST_SLOTS};
 
 /// The compartment a call has to enter.
 #[derive(Clone)]
@@ -46,10 +47,6 @@ pub(crate) enum Slots {
         ceiling: Option<u32>,
     },
 }
-
-/// The bounds of `auto` where they are not written; the runtime has the same.
-const FLOOR: u32 = 2;
-const CEILING: u32 = 128;
 
 const EXAMPLE: &str = "bulkhead = \"recs:8/queue:16\"";
 

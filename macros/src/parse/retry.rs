@@ -22,6 +22,7 @@ use super::slot::Slot;
 use super::value::{per_second, share};
 use super::{assigned, callable, keys, number_in, rest, text, text_in, value};
 use crate::diag::{self, Errors};
+use crate::limits::{MOST_PER_SECOND, MOST_RETRIES};
 
 /// Which failed attempts are followed by another.
 #[derive(Clone)]
@@ -102,7 +103,7 @@ fn times(key: &Ident, lit: &LitInt, errors: &mut Errors) -> Option<u32> {
         return None;
     }
     let instead = "write how many further attempts there may be: retry = 2";
-    value::count(key, lit, &(1..=100), instead, errors)
+    value::count(key, lit, &(1..=MOST_RETRIES), instead, errors)
 }
 
 impl Details {
@@ -152,7 +153,9 @@ fn budget(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Bu
     let (part, granted) = figures.split_once('+').unwrap_or((figures, "1/s"));
     let (what, remedy) = match (share(part), per_second(granted)) {
         (Some(part), _) if part > 1.0 => ("more than one retry per call is no budget", "write `budget = off`"),
-        (Some(_), Some(granted)) if granted > 1e6 => ("a million a second is no budget", "write `budget = off`"),
+        (Some(_), Some(granted)) if granted > MOST_PER_SECOND => {
+            ("a million a second is no budget", "write `budget = off`")
+        }
         (Some(0.0), Some(0.0)) => ("nothing would ever be retried", "leave `retry` out, or allow some"),
         (Some(part), Some(granted)) => {
             return Some(match name {

@@ -19,9 +19,7 @@ use proc_macro2::Ident;
 use syn::{LitInt, LitStr};
 
 use crate::diag::Errors;
-
-/// Thirty years of 365 days, in nanoseconds: where the runtime stops counting as well.
-const LONGEST: u128 = 30 * 365 * 86_400 * 1_000_000_000;
+use crate::limits::{LONGEST, LONGEST_NAME, can_stand_in_a_name};
 
 /// The units of a duration and their length in nanoseconds. Both signs for micro are on keyboards.
 const UNITS: [(&str, u128); 8] = [
@@ -34,9 +32,6 @@ const UNITS: [(&str, u128); 8] = [
     ("m", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
-
-/// How many slots, or callers in a queue, a bulkhead may have: its word has room for no more.
-pub(crate) const MOST_SLOTS: u64 = 1_000_000;
 
 /// A duration literal, in nanoseconds.
 pub(crate) fn duration(key: &Ident, lit: &LitStr, errors: &mut Errors) -> Option<u64> {
@@ -82,7 +77,7 @@ pub(super) fn nanos(text: &str, zero: &str) -> Result<u64, (String, String)> {
     if nanos == 0 {
         return wrong(zero.to_owned(), "write a longer time, or leave it out".into());
     }
-    if nanos > LONGEST {
+    if nanos > u128::from(LONGEST) {
         let what = "that is more than thirty years, beyond what a timer can hold".to_owned();
         return wrong(what, "write a shorter time, or leave it out".into());
     }
@@ -163,12 +158,11 @@ fn decimal(text: &str) -> Option<f64> {
 
 /// A name that can be a metric label, a key in a settings file and an argument in a shell.
 pub(crate) fn name(key: &Ident, lit: &LitStr, name: &str, errors: &mut Errors) -> Option<String> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let what = if name.is_empty() {
         "the name is empty".to_owned()
-    } else if name.len() > 64 {
-        format!("the name has {} characters and 64 are the most", name.chars().count())
-    } else if let Some(odd) = name.chars().find(|c| !allowed(*c)) {
+    } else if name.len() > LONGEST_NAME {
+        format!("the name has {} characters and {LONGEST_NAME} are the most", name.chars().count())
+    } else if let Some(odd) = name.chars().find(|c| !can_stand_in_a_name(*c)) {
         format!("{odd:?} cannot stand in a name")
     } else {
         return Some(name.to_owned());

@@ -5,6 +5,7 @@
 mod block;
 mod expansion;
 mod grammar;
+mod limits;
 mod messages;
 mod strategies;
 

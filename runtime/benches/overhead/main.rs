@@ -15,10 +15,12 @@ mod ratios;
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
 use criterion::{Criterion, criterion_group};
 use tokio::runtime::Runtime;
-use watertight::resilient;
+use watertight::guard::{Breaker, Bulkhead};
+use watertight::{Class, Guard, Verdict, resilient};
 
 /// The user's own error.
 #[derive(Debug)]
@@ -28,6 +30,10 @@ impl From<watertight::Error> for Failed {
     fn from(_: watertight::Error) -> Self {
         Self
     }
+}
+
+fn every_error(answer: &Result<u32, Failed>) -> Verdict {
+    if answer.is_ok() { Verdict::OK } else { Verdict::error(Class::Retryable, None) }
 }
 
 async fn bare(n: u32) -> Result<u32, Failed> {
@@ -84,7 +90,7 @@ async fn pending_once() -> Result<(), Failed> {
 }
 
 async fn hand_pending_once() -> Result<(), Failed> {
-    tokio::time::timeout(std::time::Duration::from_millis(300), async {
+    tokio::time::timeout(Duration::from_millis(300), async {
         tokio::task::yield_now().await;
         Ok(())
     })
@@ -117,11 +123,15 @@ fn single_thread(criterion: &mut Criterion) {
     let runtime = current_thread();
     let by_hand = hand::Guard::new();
     let counted = hand::Counted::new();
+    // The full stack once more, put together by hand.
+    let guard = Guard::named("bench-guard").timeout(Duration::from_millis(300)).breaker(Breaker::own()).retry(2);
+    let guard = guard.bulkhead(Bulkhead::new("bench-guard", 8).queue(16)).build().expect("a guard").judge(every_error);
     let mut group = criterion.benchmark_group("ready");
     thousand!(group, runtime, "bare", |n| bare(n));
     thousand!(group, runtime, "hand", |n| hand::call(&by_hand, n));
     thousand!(group, runtime, "hand_counted", |n| hand::call_counted(&by_hand, &counted, n));
     thousand!(group, runtime, "full_stack", |n| full_stack(n));
+    thousand!(group, runtime, "guard", |n| guard.run(|| bare(n)));
     thousand!(group, runtime, "timeout", |n| with_timeout(n));
     thousand!(group, runtime, "bulkhead", |n| with_bulkhead(n));
     thousand!(group, runtime, "breaker", |n| with_breaker(n));
@@ -229,7 +239,7 @@ fn multi_thread() -> Runtime {
 
 criterion_group! {
     name = benches;
-    config = Criterion::default().sample_size(50).warm_up_time(std::time::Duration::from_secs(1)).measurement_time(std::time::Duration::from_secs(3));
+    config = Criterion::default().sample_size(50).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
     targets = single_thread, refusals, two_threads, contention
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The identity of one guarded function.
+/// The identity of one guarded function, or of a [`Guard`](crate::Guard).
 ///
 /// Two functions of one name in different modules or `impl` blocks differ in `module` or `line`; a generic function is
 /// one site for all its types.
@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Identity {
     /// The function's own name, or what the attribute's `name` key says.
     pub name: &'static str,
-    /// The module path it was written in.
+    /// The module path it was written in; empty for a guard, which knows its file and line alone.
     pub module: &'static str,
     /// The source file, as the compiler names it.
     pub file: &'static str,
@@ -27,6 +27,7 @@ impl Identity {
 
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}::{} ({}:{})", self.module, self.name, self.file, self.line)
+        let path = if self.module.is_empty() { "" } else { "::" };
+        write!(f, "{}{path}{} ({}:{})", self.module, self.name, self.file, self.line)
     }
 }

@@ -150,6 +150,56 @@ impl<E> Failure<E> {
     }
 }
 
+impl<E: From<Error>> Failure<E> {
+    /// The function's own error type, for those with a place for refusals.
+    ///
+    /// ```
+    /// # let failure = watertight::Failure::Failed(std::io::Error::other("x"));
+    /// let error: std::io::Error = failure.into_error();
+    /// # assert_eq!(error.to_string(), "x");
+    /// ```
+    pub fn into_error(self) -> E {
+        match self {
+            Self::Refused(error) => error.into(),
+            Self::Failed(error) => error,
+        }
+    }
+}
+
+/// So that guards inside guards add no wrapper, see [`Guard::run_into`](crate::Guard::run_into).
+impl<E> From<Error> for Failure<E> {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// It is what it holds, sources and all.
+impl<E: std::error::Error> std::error::Error for Failure<E> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Refused(error) => std::error::Error::source(error),
+            Self::Failed(error) => error.source(),
+        }
+    }
+}
+
+/// A refusal of ours says what it always says, an error what its type says.
+impl<E: Classify> Classify for Failure<E> {
+    fn class(&self) -> Class {
+        match self {
+            Self::Refused(error) => error.class(),
+            Self::Failed(error) => error.class(),
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Refused(error) => Classify::retry_after(error),
+            Self::Failed(error) => error.retry_after(),
+        }
+    }
+}
+
 impl<E: fmt::Display> fmt::Display for Failure<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -26,7 +26,7 @@ impl Pipeline {
                 Compartment { bulkhead, wait, learns: bulkhead.is_adaptive() }
             }),
             timeout,
-            heeds_deadline: declared.can_refuse() || declared.fallback,
+            heeds_deadline: declared.can_refuse() || declared.fallback || declared.by_hand,
             floor: Floor::new(),
         }
     }

@@ -83,6 +83,11 @@ impl Budget {
         ledger.allowance = ledger.allowance.stricter(allowance);
     }
 
+    /// Replaces what it grants.
+    pub(crate) fn allow(&self, allowance: Allowance) {
+        self.ledger.lock().allowance = allowance;
+    }
+
     /// A call has begun to run.
     #[inline]
     pub(crate) fn deposit(&self, lane: Lane, now: Moment) {

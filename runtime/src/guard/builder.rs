@@ -1,0 +1,108 @@
+//! Putting a guard together, and the rules between its parts.
+//!
+//! The methods take types and refuse nothing, so that a chain of them reads as one sentence and every mistake is said at
+//! its end, by [`Builder::build`], all at once. A method called twice means the second time, as with every builder.
+//!
+//! Invariant: only a builder without a mistake makes a site.
+
+use std::borrow::Cow;
+use std::panic::Location;
+use std::time::Duration;
+
+use super::breaker::Breaker;
+use super::bulkhead::Bulkhead;
+use super::mistakes::{BuildError, Mistakes};
+use super::retry::Retry;
+use super::{EveryError, Guard, sites};
+use crate::declaration::Declaration;
+use crate::strategies::{deadline, timeout};
+
+/// A guard in the making, see [`Guard::named`].
+#[derive(Clone, Debug)]
+#[must_use = "a guard is made by `build`"]
+pub struct Builder {
+    name: Cow<'static, str>,
+    at: &'static Location<'static>,
+    timeout: Option<Duration>,
+    deadline: Option<Duration>,
+    bulkhead: Option<Bulkhead>,
+    breaker: Option<Breaker>,
+    retry: Option<Retry>,
+    idempotent: bool,
+}
+
+impl Builder {
+    pub(super) fn new(name: Cow<'static, str>, at: &'static Location<'static>) -> Self {
+        Self { name, at, timeout: None, deadline: None, bulkhead: None, breaker: None, retry: None, idempotent: false }
+    }
+
+    /// How long one attempt may take, from the moment its slot is granted. Default: no limit but the deadline's.
+    pub fn timeout(self, length: Duration) -> Self {
+        Self { timeout: Some(length), ..self }
+    }
+
+    /// How long the whole call may take, with all attempts, queueing and pauses. Default: the caller's deadline.
+    pub fn deadline(self, length: Duration) -> Self {
+        Self { deadline: Some(length), ..self }
+    }
+
+    /// How many calls may run and wait. Default: any number.
+    pub fn bulkhead(self, bulkhead: Bulkhead) -> Self {
+        Self { bulkhead: Some(bulkhead), ..self }
+    }
+
+    /// Refuses calls while the last ones failed. Default: none.
+    pub fn breaker(self, breaker: Breaker) -> Self {
+        Self { breaker: Some(breaker), ..self }
+    }
+
+    /// Tries again: `.retry(2)`, or a [`Retry`]. Default: one attempt.
+    pub fn retry(self, retry: impl Into<Retry>) -> Self {
+        Self { retry: Some(retry.into()), ..self }
+    }
+
+    /// Promises that running the closure twice does no harm. Without it nothing is run twice that may already have
+    /// happened.
+    pub fn idempotent(self) -> Self {
+        Self { idempotent: true, ..self }
+    }
+
+    /// The guard. The same name with the same settings gives the same guard, whoever asks and how often.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake there is, a sentence each: the attribute's rules and ranges hold here, too. And that a guard of
+    /// this name was built elsewhere with other settings, with both places.
+    pub fn build(self) -> Result<Guard<EveryError>, BuildError> {
+        let Self { name, at, timeout, deadline, bulkhead, breaker, retry, idempotent } = self;
+        let mut mistakes = Mistakes::default();
+        mistakes.name("guard", &name);
+        let protects = timeout.is_some() || deadline.is_some() || bulkhead.is_some() || breaker.is_some();
+        if !protects && retry.is_none() {
+            mistakes
+                .add("it names no strategy, so it protects nothing", "give it one at least, for instance a `timeout`");
+        }
+        let zero = "nothing can finish in no time, so every call would fail";
+        let timeout_nanos = timeout.map(|length| mistakes.length("timeout", length, zero));
+        let deadline = deadline.map(|length| mistakes.length("deadline", length, zero));
+        let has_bulkhead = bulkhead.is_some();
+        let bulkhead = bulkhead.map(|bulkhead| bulkhead.check(&mut mistakes));
+        let breaker = breaker.map(|breaker| breaker.check(timeout, has_bulkhead, &mut mistakes));
+        let retry = retry.map(|retry| retry.check(idempotent, has_bulkhead, &mut mistakes));
+        if let Err(mistakes) = mistakes.finish() {
+            return Err(BuildError::new(name, at, mistakes));
+        }
+        let interned = sites::interned(name.clone());
+        let mut declared = Declaration::new(interned, "", at.file(), at.line()).by_hand();
+        declared = timeout_nanos.map_or(declared, |nanos| declared.timeout(timeout::Config::new(nanos)));
+        declared = deadline.map_or(declared, |nanos| declared.deadline(deadline::Config::new(nanos)));
+        declared = bulkhead.map_or(declared, |config| declared.bulkhead(config()));
+        declared = breaker.map_or(declared, |config| declared.breaker(config()));
+        declared = retry.map_or(declared, |config| declared.retry(config()));
+        declared = if idempotent { declared.idempotent() } else { declared };
+        match sites::site(&declared) {
+            Ok(site) => Ok(Guard { site, judge: EveryError }),
+            Err(mistake) => Err(BuildError::new(name, at, vec![mistake])),
+        }
+    }
+}
