@@ -64,7 +64,7 @@ pub(crate) fn rows() -> Vec<Entry> {
 }
 
 /// A row that a case of `tests/ui/fail` stands for.
-fn refused(id: &'static str, how: &'static str, case: &'static str, words: &'static str) -> Entry {
+pub(crate) fn refused(id: &'static str, how: &'static str, case: &'static str, words: &'static str) -> Entry {
     entry(id, how, &format!("ui/fail/{case}"), move || {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/fail");
         let read = |extension| fs::read_to_string(folder.join(case).with_extension(extension));

@@ -28,6 +28,7 @@
 
 mod harness;
 mod held;
+mod letters;
 mod support;
 mod table;
 
