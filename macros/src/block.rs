@@ -31,7 +31,7 @@ pub(crate) fn guard(defaults: &Args, block: &Block, errors: &mut Errors) -> Opti
                 Setting::Skip => members.extend(method.tokens.clone()),
                 Setting::Guard(args) => {
                     guarded = true;
-                    let item = Item::read(method.tokens.clone(), errors);
+                    let item = Item::read(method.tokens.clone(), args.isolate.written(), errors);
                     if let Some(plan) = validate(*args, item, errors).filter(|_| errors.is_empty()) {
                         members.extend(expand::expand(plan));
                     }

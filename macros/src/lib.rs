@@ -37,7 +37,7 @@ fn expansion(attribute: proc_macro2::TokenStream, item: proc_macro2::TokenStream
             return errors.finish(guarded);
         }
         validate::stands_alone(&args, &mut errors);
-        let item = Item::read(item, &mut errors);
+        let item = Item::read(item, args.isolate.written(), &mut errors);
         let plan = validate::validate(args, item, &mut errors);
         errors.finish(plan).map(expand::expand)
     })

@@ -17,6 +17,7 @@ use syn::{Expr, Path};
 use crate::parse::backoff::Backoff;
 use crate::parse::breaker::Window;
 use crate::parse::bulkhead::Bulkhead;
+use crate::parse::isolate::Threads;
 use crate::parse::item::Item;
 use crate::parse::on::Kind;
 use crate::parse::retry::Budget;
@@ -34,6 +35,7 @@ pub(crate) struct Plan {
     /// Nanoseconds.
     pub(crate) deadline: Option<u64>,
     pub(crate) bulkhead: Option<Bulkhead>,
+    pub(crate) isolate: Option<Isolate>,
     pub(crate) breaker: Option<Breaker>,
     pub(crate) retry: Option<Retry>,
     pub(crate) fallback: Option<Expr>,
@@ -41,6 +43,13 @@ pub(crate) struct Plan {
     /// The key through which a call can be refused or cut off, if there is one.
     pub(crate) refuses: Option<Span>,
     pub(crate) _seal: Seal,
+}
+
+/// Threads of the body's own, joined or declared.
+pub(crate) struct Isolate {
+    /// Where the word stands.
+    pub(crate) key: Span,
+    pub(crate) threads: Threads,
 }
 
 /// A breaker, joined or declared.

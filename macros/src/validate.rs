@@ -13,6 +13,8 @@
 //! - All rules are checked, whatever the first one found.
 //! - A key that was written but wrong breaks no rule a second time.
 
+mod threads;
+
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 
@@ -26,7 +28,7 @@ use crate::parse::on::{Kind, On};
 use crate::parse::retry::Retry as ParsedRetry;
 use crate::parse::shape;
 use crate::parse::slot::Slot;
-use crate::plan::{Breaker, Origin, Plan, Retry};
+use crate::plan::{Breaker, Isolate, Origin, Plan, Retry};
 
 /// Proof that a plan went through here.
 pub(crate) struct Seal(());
@@ -42,16 +44,29 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         args.deadline.blame(function),
         args.breaker.blame(function),
         args.bulkhead.blame(function),
+        args.isolate.blame(function),
         args.timeout.blame(function),
     ];
     let refuses = refusing.into_iter().flatten().next();
     let idempotent = args.idempotent.written();
     if let Some(item) = &item {
         fits_function(&args, item, errors);
+        if args.isolate.written() {
+            threads::can_leave(&args, item, errors);
+        }
     }
-    let has_bulkhead = args.bulkhead.written();
+    if let (Some(bulkhead), Some(_)) = (args.bulkhead.blame(function), args.isolate.span()) {
+        errors.at(
+            bulkhead,
+            "the threads of `isolate` are slots already, with a queue and a wait of their own",
+            "leave one of the two out; a function that this one calls can have the other",
+        );
+    }
+    let has_bulkhead = args.bulkhead.written() || args.isolate.written();
     let key = args.retry.blame(function).unwrap_or(function);
     let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has_bulkhead, errors));
+    let key = args.isolate.blame(function).unwrap_or(function);
+    let isolate = args.isolate.take().map(|threads| Isolate { key, threads });
     let timeout = args.timeout.get().copied();
     let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, timeout, has_bulkhead, errors));
     let item = item?;
@@ -61,6 +76,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         timeout: args.timeout.take(),
         deadline: args.deadline.take(),
         bulkhead: args.bulkhead.take(),
+        isolate,
         breaker,
         retry,
         fallback: args.fallback.take(),

@@ -7,14 +7,15 @@
 //! the fewest references, so the most special one comes first, and the choice is made by the type an expression has and
 //! not by how somebody spelt it (an alias of `Result` is a `Result`).
 
+pub use crate::base::park::wait;
 pub use crate::call::Verdict;
 pub use crate::catalogue::Entry;
 #[cfg(feature = "catalogue")]
 pub use crate::catalogue::LINKED;
 pub use crate::declaration::Declaration;
 pub use crate::pipeline::{
-    Answering, Attempt, Call, CarriesRefusals, End, Once, Refusable, Step, answer, answer_unrefused, attempt,
-    fall_back, once, settle,
+    Answering, Attempt, Call, CarriesRefusals, End, Entered, Entering, Isolated, Once, Refusable, Seat, Step, answer,
+    answer_unrefused, attempt, enter, fall_back, isolated, once, settle,
 };
 pub use crate::site::Site;
 
@@ -28,7 +29,7 @@ macro_rules! configs {
     };
 }
 
-configs!(breaker, bulkhead, deadline, retry, timeout);
+configs!(breaker, bulkhead, deadline, isolate, retry, timeout);
 
 #[cfg(feature = "catalogue")]
 #[doc(hidden)]

@@ -18,6 +18,7 @@ use crate::catalogue;
 use crate::declaration::Declaration;
 use crate::strategies::breaker::{Rules, Window};
 use crate::strategies::bulkhead::Limits;
+use crate::strategies::isolate::Limits as Threads;
 use crate::strategies::retry::Allowance;
 
 /// What is wrong.
@@ -36,7 +37,7 @@ pub enum Problem {
 pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
-    /// `"bulkhead"`, `"breaker"` or `"budget"`.
+    /// `"bulkhead"`, `"isolate"`, `"breaker"` or `"budget"`.
     pub strategy: &'static str,
     /// The name in question.
     pub name: &'static str,
@@ -112,12 +113,14 @@ impl std::error::Error for Report {}
 pub fn check() -> Report {
     let declarations: Vec<_> = catalogue::entries().into_iter().map(|entry| entry.declaration).collect();
     let bulkheads = named(&declarations, |it| it.bulkhead.map(|config| (config.name, config.limits)));
+    let isolates = named(&declarations, |it| it.isolate.map(|config| (config.name, config.limits)));
     let breakers = named(&declarations, |it| it.breaker.and_then(|config| Some((config.name?, config.rules))));
     let budgets = named(&declarations, |it| it.retry.and_then(|config| Some((config.budget_name?, config.budget))));
     let bulkheads = bulkheads.into_iter().filter_map(|(name, uses)| judge("bulkhead", name, &uses, Limits::stricter));
+    let isolates = isolates.into_iter().filter_map(|(name, uses)| judge("isolate", name, &uses, Threads::stricter));
     let breakers = breakers.into_iter().filter_map(|(name, uses)| judge("breaker", name, &uses, Rules::stricter));
     let budgets = budgets.into_iter().filter_map(|(name, uses)| judge("budget", name, &uses, Allowance::stricter));
-    Report { findings: bulkheads.chain(breakers).chain(budgets).collect() }
+    Report { findings: bulkheads.chain(isolates).chain(breakers).chain(budgets).collect() }
 }
 
 /// Who names what, and with which figures.
@@ -161,6 +164,12 @@ fn judge<T: Copy + PartialEq + fmt::Display>(
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} slots, queue of {}", self.slots, self.queue)
+    }
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} threads, queue of {}", self.threads, self.queue)
     }
 }
 

@@ -6,7 +6,7 @@
 //! Invariant: a declaration never changes; what is in force may, and lives in the registry and the pipeline.
 
 use crate::call::Identity;
-use crate::strategies::{breaker, bulkhead, deadline, retry, timeout};
+use crate::strategies::{breaker, bulkhead, deadline, isolate, retry, timeout};
 
 /// The declared settings of one guarded function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,12 +15,23 @@ pub struct Declaration {
     pub(crate) timeout: Option<timeout::Config>,
     pub(crate) deadline: Option<deadline::Config>,
     pub(crate) bulkhead: Option<bulkhead::Config>,
+    pub(crate) isolate: Option<isolate::Config>,
     pub(crate) breaker: Option<breaker::Config>,
     pub(crate) retry: Option<retry::Config>,
     pub(crate) fallback: bool,
     pub(crate) idempotent: bool,
-    /// A guard's: whatever it runs, there is a place for refusals.
-    pub(crate) by_hand: bool,
+    pub(crate) form: Form,
+}
+
+/// What the attribute stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// An async function: its caller awaits.
+    Async,
+    /// A plain function: its caller's thread waits.
+    Plain,
+    /// A guard built by hand: whatever it runs, there is a place for refusals.
+    ByHand,
 }
 
 impl Declaration {
@@ -31,11 +42,12 @@ impl Declaration {
             timeout: None,
             deadline: None,
             bulkhead: None,
+            isolate: None,
             breaker: None,
             retry: None,
             fallback: false,
             idempotent: false,
-            by_hand: false,
+            form: Form::Async,
         }
     }
 
@@ -55,6 +67,12 @@ impl Declaration {
     #[must_use]
     pub const fn bulkhead(self, config: bulkhead::Config) -> Self {
         Self { bulkhead: Some(config), ..self }
+    }
+
+    /// Gives its body threads of its own.
+    #[must_use]
+    pub const fn isolate(self, config: isolate::Config) -> Self {
+        Self { isolate: Some(config), ..self }
     }
 
     /// Puts it behind a breaker.
@@ -84,12 +102,22 @@ impl Declaration {
     /// Marks a guard, which can always hand a refusal to its caller.
     #[must_use]
     pub(crate) const fn by_hand(self) -> Self {
-        Self { by_hand: true, ..self }
+        Self { form: Form::ByHand, ..self }
+    }
+
+    /// Marks that it is no async function: its caller's thread waits.
+    #[must_use]
+    pub const fn plain(self) -> Self {
+        Self { form: Form::Plain, ..self }
     }
 
     /// Whether a call of it can be refused or cut short. One that cannot needs no way to say so, and takes no notice of
     /// a deadline around it: whoever opened that drops the whole tree at its end.
     pub(crate) const fn can_refuse(&self) -> bool {
-        self.timeout.is_some() || self.deadline.is_some() || self.bulkhead.is_some() || self.breaker.is_some()
+        self.isolate.is_some()
+            || self.timeout.is_some()
+            || self.deadline.is_some()
+            || self.bulkhead.is_some()
+            || self.breaker.is_some()
     }
 }

@@ -74,7 +74,7 @@ pub mod deadline {
 
 /// Breakers: by hand, and being told of their changes.
 pub mod breaker {
-    pub use crate::registry::{isolate, reset};
+    pub use crate::registry::{isolate_breaker as isolate, reset};
     pub use crate::strategies::breaker::{Cause, Change, State, on_any_change, on_change};
 }
 
@@ -91,4 +91,7 @@ mod pages {
 
     #[doc = include_str!("../../docs/strategies/bulkhead-auto.md")]
     struct BulkheadAuto;
+
+    #[doc = include_str!("../../docs/strategies/isolate.md")]
+    struct Isolate;
 }

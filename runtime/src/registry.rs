@@ -22,11 +22,13 @@ use crate::catalogue;
 use crate::declaration::Declaration;
 use crate::strategies::breaker::{self, Breaker, Rules};
 use crate::strategies::bulkhead::{self, Bulkhead, Limits};
+use crate::strategies::isolate::{self, Workers};
 use crate::strategies::retry::{self, Allowance, Budget};
 
 #[derive(Default)]
 struct Registry {
     bulkheads: BTreeMap<&'static str, &'static Bulkhead>,
+    isolates: BTreeMap<&'static str, &'static Threads>,
     breakers: BTreeMap<&'static str, &'static Breaker>,
     budgets: BTreeMap<&'static str, &'static Budget>,
     /// Breakers that belong to one function each; two functions of one name stay apart.
@@ -45,6 +47,11 @@ impl Registry {
             self.stand_ins.insert((strategy, name));
         }
         false
+    }
+
+    /// A number for a bulkhead, never 0 and never given twice.
+    fn next_id(&self) -> u32 {
+        u32::try_from(self.bulkheads.len() + self.isolates.len()).unwrap_or(u32::MAX - 1) + 1
     }
 }
 
@@ -72,7 +79,7 @@ pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
     let mut registry = registry();
     let exists = registry.bulkheads.contains_key(name);
     let is_first = registry.is_first_word("bulkhead", name, exists, declared.is_some());
-    let id = u32::try_from(registry.bulkheads.len()).unwrap_or(u32::MAX - 1) + 1;
+    let id = registry.next_id();
     // Leaked on purpose, here and below: a name lives as long as the process, and guards then need no count of owners.
     let live = *registry.bulkheads.entry(name).or_insert_with(|| {
         let limits = declared.unwrap_or(Limits::UNDECLARED);
@@ -89,6 +96,36 @@ pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
     let tightened = declared.map_or(limits, |declared| if replaces { declared } else { limits.stricter(declared) });
     if tightened != limits {
         live.resize(tightened);
+    }
+    live
+}
+
+/// Threads of their own, and the bulkhead in front that counts them.
+pub(crate) struct Threads {
+    pub(crate) door: &'static Bulkhead,
+    pub(crate) workers: &'static Workers,
+}
+
+/// The threads a declaration names.
+pub(crate) fn isolate(config: &isolate::Config) -> &'static Threads {
+    let name = config.name;
+    let named = declarations().filter_map(|declared| declared.isolate).filter(|other| other.name == name);
+    let declared = named.filter_map(|other| other.limits).chain(config.limits).reduce(isolate::Limits::stricter);
+    let in_words = |limits: isolate::Limits| Limits { slots: limits.threads, queue: limits.queue };
+    let mut registry = registry();
+    let exists = registry.isolates.contains_key(name);
+    let is_first = registry.is_first_word("isolate", name, exists, declared.is_some());
+    let id = registry.next_id();
+    let live = *registry.isolates.entry(name).or_insert_with(|| {
+        let limits = in_words(declared.unwrap_or(isolate::Limits::UNDECLARED));
+        let door = Box::leak(Box::new(Bulkhead::new(id, name, limits)));
+        Box::leak(Box::new(Threads { door, workers: Box::leak(Box::new(Workers::new(name))) }))
+    });
+    drop(registry);
+    let (limits, declared) = (live.door.limits(), declared.map(in_words));
+    let tightened = declared.map_or(limits, |declared| if is_first { declared } else { limits.stricter(declared) });
+    if tightened != limits {
+        live.door.resize(tightened);
     }
     live
 }
@@ -153,6 +190,15 @@ pub(crate) fn bulkheads() -> Vec<&'static Bulkhead> {
     registry().bulkheads.values().copied().collect()
 }
 
+/// Every set of threads by name, those included that no call has reached yet.
+pub(crate) fn isolates() -> Vec<&'static Threads> {
+    let known: BTreeSet<_> = registry().isolates.keys().copied().collect();
+    for config in declarations().filter_map(|declared| declared.isolate).filter(|it| !known.contains(it.name)) {
+        isolate(&config);
+    }
+    registry().isolates.values().copied().collect()
+}
+
 /// Every breaker by name, those included that no call has reached yet.
 pub(crate) fn breakers() -> Vec<&'static Breaker> {
     // Only what is new: resolving a name reads every declaration, and whoever draws figures asks often.
@@ -190,7 +236,7 @@ pub(crate) fn breakers() -> Vec<&'static Breaker> {
 /// ping().await.unwrap();
 /// # }
 /// ```
-pub fn isolate(name: &str) -> usize {
+pub fn isolate_breaker(name: &str) -> usize {
     each_breaker(name, |breaker| breaker.isolate(Moment::now()))
 }
 

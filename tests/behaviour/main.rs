@@ -6,6 +6,7 @@
 //! | `bulkhead_auto` | slots found by measuring, against a model of a dependency |
 //! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
 //! | `retry_backoff` `retry_abort` | the retry's long form |
+//! | `isolate` `isolate_plain` | the key of that name, on async and on plain functions |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
 //! | `testing` | what the feature of that name promises to tests of services |
 //! | `errors` | what watertight's error says, and what it can become |
@@ -21,6 +22,8 @@ mod errors;
 mod fallback;
 mod guard;
 mod idempotent;
+mod isolate;
+mod isolate_plain;
 mod name;
 mod retry;
 mod shapes;

@@ -50,6 +50,28 @@ async fn every_series_is_one_of_the_list_with_its_kind_its_labels_and_its_help()
     assert!(scrape.0.iter().flat_map(|series| &series.labels).all(|(_, value)| value != "down"));
 }
 
+#[allow(dead_code)] // there for its threads' series
+#[resilient(isolate = "series-threads:2/queue:3", fallback = || 0)]
+fn isolated() -> Result<u32, AppError> {
+    Ok(1)
+}
+
+#[test]
+fn the_series_of_threads_are_there_at_zero_before_any_is_started() {
+    let scrape = Exporter::new().publish(&mut Publisher::new());
+    let figures = [
+        (names::ISOLATE_THREADS, 2),
+        (names::ISOLATE_STARTED, 0),
+        (names::ISOLATE_RUNNING, 0),
+        (names::ISOLATE_AT_LARGE, 0),
+        (names::ISOLATE_QUEUED, 0),
+        (names::ISOLATE_ABANDONED, 0),
+    ];
+    for (name, figure) in figures {
+        scrape.assert_number(name, &[("isolate", "series-threads")], figure);
+    }
+}
+
 #[allow(dead_code)] // never called is what it is about
 #[resilient(timeout = "1s", retry = 2, fallback = || 0)]
 async fn never_called_function() -> Result<u32, AppError> {

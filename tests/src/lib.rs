@@ -7,8 +7,10 @@
 //! burst of as many calls as there are slots all run together. [`assert_free!`] says so. The last of the three is the
 //! one that matters: a gauge that reads zero can still belong to a compartment that has lost its slots.
 //!
-//! Invariants: nothing here sleeps for real or reads the system's clock; a helper that could wait for ever fails within
+//! Invariants: nothing here sleeps for real or reads the system's clock, but for [`threads`], whose subject it is; a helper that could wait for ever fails within
 //! [`PATIENCE`] instead.
+
+pub mod threads;
 
 use std::fmt;
 use std::future::Future;

@@ -82,6 +82,20 @@ pub(super) fn but_for(sig: &mut Signature, kind: &mut Kind, mentions: &Mentions)
     Some(bindings)
 }
 
+/// For a body that owns all it names: the bindings, if any of them is needed again, by a further attempt or by a fallback
+/// that names it. Otherwise the body takes along what there is.
+pub(super) fn for_thread(sig: &mut Signature, kind: &mut Kind, mentions: &Mentions, again: bool) -> Vec<Binding> {
+    let (mut stripped, mut rebound) = (sig.clone(), kind.clone());
+    let bindings = of(&mut stripped, &mut rebound, &Kept { mentions, in_place: false });
+    // Its own statements may have moved any of them already.
+    let needed = !matches!(kind, Kind::Steps) && (again || bindings.iter().any(|binding| binding.kept));
+    if !needed {
+        return Vec::new();
+    }
+    (*sig, *kind) = (stripped, rebound);
+    bindings
+}
+
 fn of_signature(sig: &mut Signature, kept: &Kept<'_>) -> Vec<Binding> {
     let mut found = Vec::new();
     for arg in &mut sig.inputs {

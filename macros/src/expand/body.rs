@@ -85,7 +85,7 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, paths: &Path
 }
 
 /// The user's braces around the stated type and the user's block.
-fn block(plan: &Plan, take_in: &TokenStream) -> TokenStream {
+pub(super) fn block(plan: &Plan, take_in: &TokenStream) -> TokenStream {
     let user = &plan.item.shape.block;
     let anchor = anchor(&plan.item.shape, plan.item.sig.ident.span());
     // The label is never used. Without it, a body of one expression is "unnecessary braces" to the compiler, in the
@@ -131,7 +131,7 @@ impl VisitMut for Infer {
 }
 
 /// What an attempt's result means.
-fn judge(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+pub(super) fn judge(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let (judge, judged) = (paths.judge(here), paths.judged(here));
     let by_type = quote_spanned! {here=> {
@@ -175,7 +175,7 @@ fn asked(function: &TokenStream, verdict: &TokenStream, predicate: &impl ToToken
 }
 
 /// What is kept of a result that is tried again.
-fn keep(paths: &Paths<'_>) -> TokenStream {
+pub(super) fn keep(paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let (judge, keep) = (paths.judge(here), paths.keep(here));
     quote_spanned! {here=> |__wt_out| {

@@ -21,6 +21,7 @@
 
 mod args;
 mod body;
+mod isolated;
 mod mentions;
 mod paths;
 mod site;
@@ -40,13 +41,16 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     let mentions = Mentions::of(plan.fallback.as_ref());
     let (sig, kind) = (&mut plan.item.sig, &mut plan.item.shape.kind);
     let bindings = match &plan.retry {
+        retry if plan.isolate.is_some() => Some(args::for_thread(sig, kind, &mentions, retry.is_some())),
         None => args::but_for(sig, kind, &mentions),
         Some(_) => Some(args::of(sig, kind, &Kept { mentions: &mentions, in_place: false })),
     };
     let paths = Paths(&plan.runtime);
     let here = Span::mixed_site();
     let (site, call) = (site::declare(&plan, &paths), paths.call(here));
-    let run = if plan.retry.is_none() {
+    let run = if let Some(isolate) = &plan.isolate {
+        isolated::run(&plan, isolate, bindings.as_deref().unwrap_or_default(), &paths)
+    } else if plan.retry.is_none() {
         body::once(&plan, bindings.as_deref(), &paths)
     } else {
         let moves = args::may_move(&plan.item.sig);
@@ -62,7 +66,7 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
         #run
         #answer
     };
-    in_place(&plan, guarded)
+    in_place(&plan, isolated::waited_for(&plan, guarded, &paths))
 }
 
 /// Puts the statements where the user's block was.

@@ -39,9 +39,15 @@ names! {
     deadline => deadline::Config;
     bulkhead => bulkhead::Config;
     breaker => breaker::Config;
+    isolate => isolate::Config;
     retry => retry::Config;
     list => list;
     call => Call;
+    enter => enter;
+    entered => Entered;
+    isolated => isolated;
+    end => End;
+    wait => wait;
     once => once;
     attempt => attempt;
     step => Step;

@@ -19,8 +19,10 @@ use super::paths::Paths;
 use crate::parse::backoff::{Backoff, Curve, Jitter};
 use crate::parse::breaker::Window;
 use crate::parse::bulkhead::{Bulkhead, Slots};
-use crate::parse::on::Kind;
+use crate::parse::isolate::Threads;
+use crate::parse::on::Kind as Word;
 use crate::parse::retry::Budget;
+use crate::parse::shape::Kind;
 use crate::plan::{Breaker, Origin, Plan, Retry};
 
 /// `static __WT_SITE: Site = …;` and its entry in the link-time list.
@@ -55,6 +57,10 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
         let config = self::bulkhead(bulkhead, &paths.bulkhead(here));
         calls.extend(quote_spanned!(here=> .bulkhead(#config)));
     }
+    if let Some(isolate) = &plan.isolate {
+        let config = threads(&isolate.threads, &paths.isolate(here));
+        calls.extend(quote_spanned!(here=> .isolate(#config)));
+    }
     if let Some(breaker) = &plan.breaker {
         let config = self::breaker(breaker, &paths.breaker(here));
         calls.extend(quote_spanned!(here=> .breaker(#config)));
@@ -68,6 +74,9 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     }
     if plan.idempotent {
         calls.extend(quote_spanned!(here=> .idempotent()));
+    }
+    if matches!(plan.item.shape.kind, Kind::Plain) {
+        calls.extend(quote_spanned!(here=> .plain()));
     }
     calls
 }
@@ -90,6 +99,17 @@ fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {
     quote!(#declaration #queue #wait)
 }
 
+fn threads(threads: &Threads, config: &TokenStream) -> TokenStream {
+    let name = &threads.name;
+    let Some(declared) = &threads.declared else {
+        return quote!(#config::join(#name));
+    };
+    let threads = declared.threads;
+    let queue = declared.queue.map(|queue| quote!(.queue(#queue)));
+    let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
+    quote!(#config::new(#name, #threads) #queue #wait)
+}
+
 fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {
     let origin = match &breaker.origin {
         Origin::Own => quote!(#config::own()),
@@ -108,10 +128,10 @@ fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {
     let probes = breaker.probes.map(|probes| quote!(.probes(#probes)));
     let counts = |kind| breaker.kinds.as_ref().map(|kinds| kinds.contains(&kind));
     let marks = [
-        (counts(Kind::Error) == Some(false), quote!(.not_on_error())),
-        (counts(Kind::Timeout) == Some(false), quote!(.not_on_timeout())),
-        (counts(Kind::Full) == Some(true), quote!(.on_full())),
-        (counts(Kind::Wait) == Some(true), quote!(.on_wait())),
+        (counts(Word::Error) == Some(false), quote!(.not_on_error())),
+        (counts(Word::Timeout) == Some(false), quote!(.not_on_timeout())),
+        (counts(Word::Full) == Some(true), quote!(.on_full())),
+        (counts(Word::Wait) == Some(true), quote!(.on_wait())),
     ];
     let marks: TokenStream = marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark).collect();
     quote!(#origin #window #failures #min_calls #slow #slow_rate #cooldown #probes #marks)
@@ -135,12 +155,12 @@ fn retry(retry: &Retry, config: &TokenStream) -> TokenStream {
     });
     let named = |kind| retry.kinds.contains(&kind);
     let marks = [
-        (!named(Kind::Error), quote!(.not_on_error())),
-        (named(Kind::Timeout), quote!(.on_timeout())),
-        (named(Kind::Full), quote!(.on_full())),
-        (named(Kind::Wait), quote!(.on_wait())),
-        (named(Kind::Rate), quote!(.on_rate())),
-        (named(Kind::Open), quote!(.on_open())),
+        (!named(Word::Error), quote!(.not_on_error())),
+        (named(Word::Timeout), quote!(.on_timeout())),
+        (named(Word::Full), quote!(.on_full())),
+        (named(Word::Wait), quote!(.on_wait())),
+        (named(Word::Rate), quote!(.on_rate())),
+        (named(Word::Open), quote!(.on_open())),
     ];
     let marks: TokenStream = marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark).collect();
     quote!(#config::new(#times) #backoff #max_duration #budget #marks)

@@ -4,6 +4,7 @@
 //! attribute := key { "," key } [","]
 //! key       := timeout = DURATION | deadline = DURATION
 //!            | bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION]]"
+//!            | isolate = "NAME[:THREADS[/queue:N][/wait:DURATION]]"
 //!            | breaker | breaker = "NAME" | breaker( … )
 //!            | retry = N | retry(N, … )
 //!            | fallback = PATH | fallback = CLOSURE | fallback = CALL
@@ -30,14 +31,15 @@ use syn::{Expr, Path, Token};
 
 use super::breaker::{self, Breaker};
 use super::bulkhead::{self, Bulkhead};
+use super::isolate::{self, Threads};
 use super::retry::{self, Retry};
 use super::slot::Slot;
 use super::{assigned, keys, one_line, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
-pub(crate) const KEYS: [&str; 9] =
-    ["fallback", "deadline", "retry", "breaker", "bulkhead", "timeout", "idempotent", "name", "crate"];
+pub(crate) const KEYS: [&str; 10] =
+    ["fallback", "deadline", "retry", "breaker", "bulkhead", "isolate", "timeout", "idempotent", "name", "crate"];
 
 /// What was written between the attribute's brackets.
 #[derive(Clone, Default)]
@@ -47,6 +49,7 @@ pub(crate) struct Args {
     /// Nanoseconds the whole call may take.
     pub(crate) deadline: Slot<u64>,
     pub(crate) bulkhead: Slot<Bulkhead>,
+    pub(crate) isolate: Slot<Threads>,
     pub(crate) breaker: Slot<Breaker>,
     pub(crate) retry: Slot<Retry>,
     /// A path, a closure or a call.
@@ -79,6 +82,7 @@ impl Args {
         self.timeout.written()
             || self.deadline.written()
             || self.bulkhead.written()
+            || self.isolate.written()
             || self.breaker.written()
             || self.retry.written()
             || self.fallback.written()
@@ -87,7 +91,7 @@ impl Args {
     /// The places of all `KEY = off`.
     pub(crate) fn off(&self) -> impl Iterator<Item = Span> {
         let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
-        let others = [self.bulkhead.off(), self.timeout.off(), self.idempotent.off()];
+        let others = [self.bulkhead.off(), self.isolate.off(), self.timeout.off(), self.idempotent.off()];
         strategies.into_iter().chain(others).flatten()
     }
 
@@ -98,6 +102,7 @@ impl Args {
             timeout: self.timeout.over(&defaults.timeout),
             deadline: self.deadline.over(&defaults.deadline),
             bulkhead: self.bulkhead.over(&defaults.bulkhead),
+            isolate: self.isolate.over(&defaults.isolate),
             breaker: self.breaker.over(&defaults.breaker),
             retry: self.retry.over(&defaults.retry),
             fallback: self.fallback.over(&defaults.fallback),
@@ -118,6 +123,7 @@ impl Args {
             "timeout" => self.timeout.set(key, length(key, input, "timeout = \"300ms\"", errors), errors),
             "deadline" => self.deadline.set(key, length(key, input, "deadline = \"2s\"", errors), errors),
             "bulkhead" => self.bulkhead.set(key, bulkhead::read(key, input, errors), errors),
+            "isolate" => self.isolate.set(key, isolate::read(key, input, errors), errors),
             "breaker" => self.breaker.set(key, breaker::read(key, input, errors), errors),
             "retry" => self.retry.set(key, retry::read(key, input, errors), errors),
             "fallback" => self.fallback.set(key, fallback(key, input, errors), errors),
@@ -143,6 +149,7 @@ impl Args {
             "timeout" => self.timeout.set_off(key, errors),
             "deadline" => self.deadline.set_off(key, errors),
             "bulkhead" => self.bulkhead.set_off(key, errors),
+            "isolate" => self.isolate.set_off(key, errors),
             "breaker" => self.breaker.set_off(key, errors),
             "retry" => self.retry.set_off(key, errors),
             "fallback" => self.fallback.set_off(key, errors),

@@ -240,6 +240,6 @@ impl Reader<'_> {
 }
 
 /// Digits only: `parse` alone would take `+8`.
-fn whole(text: &str) -> Option<u64> {
+pub(super) fn whole(text: &str) -> Option<u64> {
     if text.chars().all(|c| c.is_ascii_digit()) { text.parse().ok() } else { None }
 }

@@ -31,8 +31,9 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// Reads the item, or says in `errors` why the attribute cannot stand on it.
-    pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<Self> {
+    /// Reads the item, or says in `errors` why the attribute cannot stand on it. A function that is not async can be
+    /// guarded if it `has_threads` of its own.
+    pub(crate) fn read(tokens: TokenStream, has_threads: bool, errors: &mut Errors) -> Option<Self> {
         let mut tokens: Vec<TokenTree> = opened(tokens).into_iter().collect();
         let body = tokens.last().and_then(braces);
         if body.is_some() {
@@ -56,7 +57,7 @@ impl Item {
         };
         refuse_kinds(&head.sig, errors)?;
         let (inner, body) = without_inner_attributes(body);
-        let shape = shape::find(&head.sig, body, errors)?;
+        let shape = shape::find(&head.sig, body, has_threads, errors)?;
         let (attrs, before) = (&head.attrs, &head.before);
         Some(Self { lead: quote!(#(#attrs)* #before), sig: head.sig, inner, shape })
     }

@@ -8,6 +8,7 @@
 //! ```text
 //! async fn                body { HERE }
 //! async_trait             body { Box::pin(async move { prelude; let __ret: T = { HERE }; __ret }) }
+//! plain fn, isolated      body { HERE }
 //! returns a future        body { …; Box::pin(async move { HERE }) }      or a bare async block, or .boxed()
 //! ```
 //!
@@ -42,6 +43,8 @@ pub(crate) enum Kind {
     Future,
     /// A function that computes something before it comes to its async block: locals unknown.
     Steps,
+    /// No async function at all: the body runs on a thread of its own, and the caller's thread waits.
+    Plain,
     /// `async_trait`: the arguments are rebound by these statements, in front of the block.
     AsyncTrait(Vec<Stmt>),
 }
@@ -62,13 +65,16 @@ pub(crate) enum Output {
 }
 
 /// Finds the block in `body`.
-pub(super) fn find(sig: &Signature, body: Group, errors: &mut Errors) -> Option<Shape> {
-    if sig.asyncness.is_some() {
+pub(super) fn find(sig: &Signature, body: Group, has_threads: bool, errors: &mut Errors) -> Option<Shape> {
+    let whole = |kind, block| {
         let output = match &sig.output {
             ReturnType::Default => Output::Unit,
             ReturnType::Type(_, ty) => Output::Type(ty.clone()),
         };
-        return Some(Shape { kind: Kind::Fn, layers: Vec::new(), block: body, output });
+        Some(Shape { kind, layers: Vec::new(), block, output })
+    };
+    if sig.asyncness.is_some() {
+        return whole(Kind::Fn, body);
     }
     let by_async_trait = sig
         .generics
@@ -87,10 +93,14 @@ pub(super) fn find(sig: &Signature, body: Group, errors: &mut Errors) -> Option<
             );
             return None;
         }
+        if has_threads {
+            return whole(Kind::Plain, body);
+        }
         errors.over(
             &sig.fn_token,
             format!("`{}` is not async, and a thread that blocks cannot be taken back from outside", sig.ident),
-            "make it an `async fn`; a function that returns a future has to end in an `async move` block",
+            "make it an `async fn`, or give it threads of its own: `isolate = \"NAME:THREADS\"`; \
+             a function that returns a future has to end in an `async move` block",
         );
         return None;
     };

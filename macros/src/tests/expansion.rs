@@ -37,6 +37,15 @@ shapes! {
     joins:
         r#"breaker = "recs", bulkhead = "recs""#
         "async fn f() -> Result<(), AppError> { step().await }"
+    isolated:
+        r#"isolate = "reports:4/queue:8", timeout = "2s""#
+        "async fn render(id: u64, mut name: String) -> Result<String, AppError> { load(id, name).await }"
+    isolated_again:
+        r#"isolate = "reports", retry = 1, fallback = |failure| format!("{name}: {failure}")"#
+        "async fn render(id: u64, mut name: String) -> Result<String, AppError> { load(id, name).await }"
+    isolated_plain:
+        r#"isolate = "reports:4", timeout = "2s""#
+        "pub fn render(id: u64) -> Result<String, AppError> { load(id) }"
     mut_self:
         "retry = 1, breaker"
         "async fn push(&mut self, mut item: Item, (a, mut b): (u8, &mut u8), #[cfg(test)] c: u8) -> Result<(), AppError> { self.0.push(item) }"

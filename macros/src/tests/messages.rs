@@ -60,6 +60,15 @@ const MISTAKES: &[&str] = &[
     "bulkhead = \"recs:8/\"",
     "bulkhead = \"recs:8/queue:1/wait:5\"",
     "bulkhead = 8",
+    "isolate = \"reports:0\"",
+    "isolate = \"reports:2000\"",
+    "isolate = \"reports:auto\"",
+    "isolate = \"reports/queue:1\"",
+    "isolate = \"reports:4/wait:1s\"",
+    "isolate = \"reports:4/qeue:1\"",
+    "isolate = \"reports:4/queue:1/wait:5\"",
+    "isolate = 4",
+    "isolate = \"reports:4\", bulkhead = \"db:8\"",
     "breaker()",
     "breaker = 5",
     "breaker(windw = 5)",
@@ -130,7 +139,7 @@ fn all_mistakes_are_told_at_once() {
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
             `timout` is no key of this attribute
-            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `bulkhead`, `timeout`, `idempotent`, `name` and `crate`
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `bulkhead`, `isolate`, `timeout`, `idempotent`, `name` and `crate`
             `bulkhead = "recs:0"`: no call could ever run in 0 slots
             write how many may run at once, 1 or more; to shut a function off, isolate its breaker
             `backoff = "2s..1s"`: the first pause is longer than the longest one

@@ -41,7 +41,7 @@ fn plan_on(attribute: &str, item: &str) -> Result<Plan, Vec<String>> {
     let mut errors = Errors::default();
     let args = Args::read(tokens(attribute), &mut errors);
     stands_alone(&args, &mut errors);
-    let item = Item::read(tokens(item), &mut errors);
+    let item = Item::read(tokens(item), args.isolate.written(), &mut errors);
     match validate(args, item, &mut errors) {
         Some(plan) if errors.is_empty() => Ok(plan),
         _ => Err(errors.messages()),

@@ -119,6 +119,9 @@ macro_rules! thousand {
     };
 }
 
+// Down here, since it uses the macro.
+mod threads;
+
 fn single_thread(criterion: &mut Criterion) {
     let runtime = current_thread();
     let by_hand = hand::Guard::new();
@@ -240,7 +243,7 @@ fn multi_thread() -> Runtime {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(50).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(3));
-    targets = single_thread, refusals, two_threads, contention
+    targets = single_thread, refusals, two_threads, contention, threads::all
 }
 
 fn main() {

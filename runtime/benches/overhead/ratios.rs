@@ -12,16 +12,20 @@ const RATIOS: &[(&str, &str, &str, f64)] = &[
     ("pending body under a timeout / tokio's timeout", "pending/timeout", "pending/hand_timeout", 1.0),
     ("two threads on one site / one thread", "two_threads/full_stack", "ready/full_stack", 2.0),
     ("two threads / hand-written with counters", "two_threads/full_stack", "two_threads/hand_counted", 1.0),
+    ("isolated async body / spawn_blocking", "threads/isolated", "threads/spawn_blocking", 1.0),
+    ("isolated async body / a thread and a oneshot by hand", "threads/isolated", "threads/hand", 1.0),
+    ("isolated plain function / a thread and a channel by hand", "threads/plain", "threads/plain_hand", 1.0),
+    ("plain function / the same wait in a runtime of our own", "threads/plain", "threads/plain_runtime", 1.0),
     ("64 tasks, 8 slots / tokio's semaphore", "contended/bulkhead", "contended/semaphore", 0.75),
 ];
 
 /// Prints them; a figure that was not measured in this run is left out.
 pub(crate) fn print() {
     let Some(root) = criterion_home() else { return };
-    println!("\n{:<50} {:>8} {:>8} {:>7} {:>7}", "ratio", "ours", "other", "ratio", "goal");
+    println!("\n{:<58} {:>8} {:>8} {:>7} {:>7}", "ratio", "ours", "other", "ratio", "goal");
     for (what, ours, other, goal) in RATIOS {
         if let (Some(ours), Some(other)) = (mean(&root, ours), mean(&root, other)) {
-            println!("{what:<50} {:>6.1}ns {:>6.1}ns {:>7.2} {:>7.2}", ours, other, ours / other, goal);
+            println!("{what:<58} {:>6.1}ns {:>6.1}ns {:>7.2} {:>7.2}", ours, other, ours / other, goal);
         }
     }
     println!("(nanoseconds per call; of the contended pair, per round of 64 tasks, in thousands)");

@@ -136,6 +136,12 @@ impl Bands {
         })
     }
 
+    /// Adds one length, where lanes are not worth it.
+    pub(crate) fn record(&mut self, nanos: u64) {
+        self.counts[index(nanos)] += 1;
+        self.sum = self.sum.wrapping_add(nanos);
+    }
+
     /// How many lengths fell into one bucket.
     pub(crate) fn in_band(&self, index: usize) -> u64 {
         self.counts[index]

@@ -10,5 +10,6 @@
 pub(crate) mod clock;
 pub(crate) mod histogram;
 pub(crate) mod lane;
+pub(crate) mod park;
 pub(crate) mod rng;
 pub(crate) mod sync;

@@ -56,18 +56,63 @@ pub enum ErrorKind {
     BulkheadWait,
     /// Not begun: the breaker is open, or half-open with its probes under way.
     BreakerOpen,
+    /// Not begun: every thread of its own was taken, and the whole queue, or the system refused to start a thread.
+    IsolateFull,
+    /// Not begun: no thread of its own came free within the longest wait.
+    IsolateWait,
 }
 
 /// The facts behind each kind, as seen when the decision fell. Lengths are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    TimedOut { limit: u64 },
-    Cut { ran: u64 },
-    Spent { in_queue: bool },
-    Doomed { remaining: u64, floor: u64 },
-    Full { name: &'static str, slots: u32, running: u32, queue: u32, queued: u32 },
-    Waited { name: &'static str, slots: u32, waited: u64 },
-    Open { name: &'static str, retry_after: u64, isolated: bool },
+    TimedOut {
+        limit: u64,
+    },
+    Cut {
+        ran: u64,
+    },
+    Spent {
+        in_queue: bool,
+    },
+    Doomed {
+        remaining: u64,
+        floor: u64,
+    },
+    Full {
+        name: &'static str,
+        slots: u32,
+        running: u32,
+        queue: u32,
+        queued: u32,
+    },
+    Waited {
+        name: &'static str,
+        slots: u32,
+        waited: u64,
+    },
+    Open {
+        name: &'static str,
+        retry_after: u64,
+        isolated: bool,
+    },
+    /// `at_large` of the threads run what nobody waits for any more.
+    Crowded {
+        name: &'static str,
+        threads: u32,
+        at_large: u32,
+        queue: u32,
+        queued: u32,
+    },
+    Unstaffed {
+        name: &'static str,
+        threads: u32,
+    },
+    WaitedThread {
+        name: &'static str,
+        threads: u32,
+        at_large: u32,
+        waited: u64,
+    },
 }
 
 impl Error {
@@ -89,6 +134,8 @@ impl Error {
             Detail::Full { .. } => ErrorKind::BulkheadFull,
             Detail::Waited { .. } => ErrorKind::BulkheadWait,
             Detail::Open { .. } => ErrorKind::BreakerOpen,
+            Detail::Crowded { .. } | Detail::Unstaffed { .. } => ErrorKind::IsolateFull,
+            Detail::WaitedThread { .. } => ErrorKind::IsolateWait,
         }
     }
 
@@ -97,20 +144,24 @@ impl Error {
         self.site
     }
 
-    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"` or `"breaker"`.
+    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"`, `"isolate"` or `"breaker"`.
     pub fn strategy(&self) -> &'static str {
         match self.kind() {
             ErrorKind::TimedOut => "timeout",
             ErrorKind::Deadline | ErrorKind::Doomed => "deadline",
             ErrorKind::BulkheadFull | ErrorKind::BulkheadWait => "bulkhead",
             ErrorKind::BreakerOpen => "breaker",
+            ErrorKind::IsolateFull | ErrorKind::IsolateWait => "isolate",
         }
     }
 
-    /// The name of the bulkhead or breaker that decided.
+    /// The name of the bulkhead, breaker or set of threads that decided.
     pub fn name(&self) -> Option<&'static str> {
         match self.detail {
             Detail::Full { name, .. } | Detail::Waited { name, .. } | Detail::Open { name, .. } => Some(name),
+            Detail::Crowded { name, .. } | Detail::Unstaffed { name, .. } | Detail::WaitedThread { name, .. } => {
+                Some(name)
+            }
             _ => None,
         }
     }
@@ -136,8 +187,8 @@ impl Detail {
             Self::TimedOut { .. } | Self::Cut { .. } => Fate::TimedOut,
             Self::Spent { .. } => Fate::Refused(Refusal::Deadline),
             Self::Doomed { .. } => Fate::Refused(Refusal::Doomed),
-            Self::Full { .. } => Fate::Refused(Refusal::Full),
-            Self::Waited { .. } => Fate::Refused(Refusal::Waited),
+            Self::Full { .. } | Self::Crowded { .. } | Self::Unstaffed { .. } => Fate::Refused(Refusal::Full),
+            Self::Waited { .. } | Self::WaitedThread { .. } => Fate::Refused(Refusal::Waited),
             Self::Open { .. } => Fate::Refused(Refusal::Open),
         }
     }
@@ -169,6 +220,18 @@ impl fmt::Display for Error {
             Detail::Waited { name, slots, waited } => {
                 write!(f, "waited {:?} for one of the {slots} slots of bulkhead `{name}`", show(waited))
             }
+            Detail::Crowded { name, threads, at_large, queue, queued } => write!(
+                f,
+                "isolate `{name}` is full ({threads} threads taken, {at_large} of them by abandoned work, {queued} of {queue} queued)"
+            ),
+            Detail::Unstaffed { name, threads } => {
+                write!(f, "isolate `{name}` has {threads} threads and the system refused to start another")
+            }
+            Detail::WaitedThread { name, threads, at_large, waited } => write!(
+                f,
+                "waited {:?} for one of the {threads} threads of isolate `{name}`, {at_large} of them taken by abandoned work",
+                show(waited)
+            ),
             Detail::Open { name, isolated: true, .. } => write!(f, "breaker `{name}` is held open by hand"),
             Detail::Open { name, retry_after, .. } => {
                 write!(f, "breaker `{name}` is open, next probe in {:?}", show(retry_after))

@@ -20,7 +20,7 @@ use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, WaitFate};
 use crate::call::{FallbackUse, Fate};
 use crate::metrics::names::{self, Kind};
-use crate::metrics::{BreakerState, SiteFigures, Snapshot, snapshot};
+use crate::metrics::{BreakerState, IsolateFigures, SiteFigures, Snapshot, snapshot};
 
 /// Publishes all figures to the recorder that is installed now. Without one it does nothing that anyone could see.
 ///
@@ -88,6 +88,10 @@ impl Publisher {
             publish_site(site, before);
         }
         publish_shared(&now);
+        for isolate in &now.isolates {
+            let before = self.last.as_ref().and_then(|last| last.isolate(isolate.name));
+            publish_isolate(isolate, before);
+        }
         self.last = Some(now);
     }
 }
@@ -169,4 +173,22 @@ fn publish_shared(now: &Snapshot) {
             counter!(names::BREAKER_TRANSITIONS, "breaker" => breaker.name, "to" => to).absolute(count);
         }
     }
+}
+
+fn publish_isolate(isolate: &IsolateFigures, before: Option<&IsolateFigures>) {
+    let figures = [
+        (names::ISOLATE_THREADS, isolate.threads.into()),
+        (names::ISOLATE_STARTED, isolate.started.into()),
+        (names::ISOLATE_RUNNING, isolate.running.into()),
+        (names::ISOLATE_RUNNING_PEAK, isolate.peak_running.into()),
+        (names::ISOLATE_AT_LARGE, isolate.running_abandoned),
+        (names::ISOLATE_QUEUED, isolate.queued.into()),
+        (names::ISOLATE_QUEUED_PEAK, isolate.peak_queued.into()),
+    ];
+    for (name, figure) in figures {
+        gauge!(name, "isolate" => isolate.name).set(figure as f64);
+    }
+    counter!(names::ISOLATE_ABANDONED, "isolate" => isolate.name).absolute(isolate.abandoned);
+    let labels = vec![Label::new("isolate", isolate.name)];
+    feed(names::ISOLATE_OVERRAN, labels, &isolate.overran, before.map(|old| &old.overran));
 }

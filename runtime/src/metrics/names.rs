@@ -68,6 +68,24 @@ metrics! {
         "How many wait for a slot.";
     BULKHEAD_QUEUED_PEAK = "watertight_bulkhead_queued_peak", Gauge, ["bulkhead"],
         "How many have waited at once at most, since the process started.";
+    ISOLATE_THREADS = "watertight_isolate_threads", Gauge, ["isolate"],
+        "How many threads there may be.";
+    ISOLATE_STARTED = "watertight_isolate_threads_started", Gauge, ["isolate"],
+        "How many threads have been started.";
+    ISOLATE_RUNNING = "watertight_isolate_running", Gauge, ["isolate"],
+        "How many threads are taken, by abandoned work too.";
+    ISOLATE_RUNNING_PEAK = "watertight_isolate_running_peak", Gauge, ["isolate"],
+        "How many threads have been taken at once at most, since the process started.";
+    ISOLATE_AT_LARGE = "watertight_isolate_running_abandoned", Gauge, ["isolate"],
+        "How many threads run what nobody waits for any more.";
+    ISOLATE_QUEUED = "watertight_isolate_queued", Gauge, ["isolate"],
+        "How many wait for a thread.";
+    ISOLATE_QUEUED_PEAK = "watertight_isolate_queued_peak", Gauge, ["isolate"],
+        "How many have waited for a thread at once at most, since the process started.";
+    ISOLATE_ABANDONED = "watertight_isolate_abandoned_total", Counter, ["isolate"],
+        "Work whose caller had gone while its code ran, so that nothing could stop it.";
+    ISOLATE_OVERRAN = "watertight_isolate_overrun_seconds", Histogram, ["isolate"],
+        "How long abandoned work that came back had gone on without its caller, in seconds.";
     BREAKER_STATE = "watertight_breaker_state", Gauge, ["breaker", "state"],
         "1 for the state the breaker is in, 0 for the others.";
     BREAKER_TRANSITIONS = "watertight_breaker_transitions_total", Counter, ["breaker", "to"],

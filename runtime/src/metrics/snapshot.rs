@@ -8,7 +8,7 @@ use crate::call::tally::{AttemptFate, StopReason, TallyFigures, WaitFate};
 use crate::call::{FallbackUse, Fate, Identity, Refusal};
 use crate::catalogue::{self, Entry};
 use crate::declaration::Declaration;
-use crate::registry;
+use crate::registry::{self, Threads};
 use crate::strategies::breaker::{Breaker, Change, Standing, State as BreakerState};
 use crate::strategies::bulkhead::Bulkhead;
 
@@ -22,6 +22,8 @@ pub struct Snapshot {
     pub sites: Vec<SiteFigures>,
     /// One per named bulkhead, by name.
     pub bulkheads: Vec<BulkheadFigures>,
+    /// One per set of threads of their own, by name.
+    pub isolates: Vec<IsolateFigures>,
     /// One per breaker, by name.
     pub breakers: Vec<BreakerFigures>,
 }
@@ -53,6 +55,7 @@ pub fn snapshot() -> Snapshot {
     Snapshot {
         sites: catalogue::entries().into_iter().map(SiteFigures::read).collect(),
         bulkheads: registry::bulkheads().into_iter().map(BulkheadFigures::read).collect(),
+        isolates: registry::isolates().into_iter().map(IsolateFigures::read).collect(),
         breakers: registry::breakers().into_iter().map(|breaker| BreakerFigures::read(breaker, now)).collect(),
     }
 }
@@ -66,6 +69,11 @@ impl Snapshot {
     /// The bulkhead of a name.
     pub fn bulkhead(&self, name: &str) -> Option<&BulkheadFigures> {
         self.bulkheads.iter().find(|bulkhead| bulkhead.name == name)
+    }
+
+    /// The threads of a name.
+    pub fn isolate(&self, name: &str) -> Option<&IsolateFigures> {
+        self.isolates.iter().find(|isolate| isolate.name == name)
     }
 
     /// The first breaker of a name.
@@ -242,6 +250,55 @@ impl BulkheadFigures {
             queue: seen.queue,
             queued: seen.queued,
             peak_queued: seen.peak_queued,
+        }
+    }
+}
+
+/// The figures of a set of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IsolateFigures {
+    /// Its name.
+    pub name: &'static str,
+    /// How many threads there may be.
+    pub threads: u32,
+    /// How many have been started.
+    pub started: u32,
+    /// How many are taken, by abandoned work too.
+    pub running: u32,
+    /// How many have been taken at once at most.
+    pub peak_running: u32,
+    /// How many of those taken run what nobody waits for any more.
+    pub running_abandoned: u64,
+    /// How many may wait.
+    pub queue: u32,
+    /// How many wait.
+    pub queued: u32,
+    /// How many have waited at once at most.
+    pub peak_queued: u32,
+    /// How often a caller has gone while the code ran, so that nothing could stop it.
+    pub abandoned: u64,
+    /// For how long abandoned work that came back had gone on without its caller.
+    pub overran: Bands,
+}
+
+impl IsolateFigures {
+    fn read(threads: &'static Threads) -> Self {
+        // What is at large first, since all of it is running: read the other way round, there could be more of it.
+        let standing = threads.workers.standing();
+        let seen = threads.door.occupancy();
+        Self {
+            name: threads.door.name(),
+            threads: seen.slots,
+            started: standing.started,
+            running: seen.running,
+            peak_running: seen.peak_running,
+            running_abandoned: standing.at_large.min(seen.running.into()),
+            queue: seen.queue,
+            queued: seen.queued,
+            peak_queued: seen.peak_queued,
+            abandoned: standing.abandoned,
+            overran: standing.overran,
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::snapshot::{BreakerFigures, BulkheadFigures, SiteFigures, Snapshot};
+use super::snapshot::{BreakerFigures, BulkheadFigures, IsolateFigures, SiteFigures, Snapshot};
 
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,6 +30,11 @@ impl fmt::Display for Snapshot {
             writeln!(f)?;
             let heads = ["bulkhead", "running", "slots", "peak", "queued", "queue", "peak"];
             write_table(f, &heads, self.bulkheads.iter().map(bulkhead_row).collect())?;
+        }
+        if !self.isolates.is_empty() {
+            writeln!(f)?;
+            let heads = ["isolate", "running", "abandoned", "threads", "peak", "queued", "queue", "peak"];
+            write_table(f, &heads, self.isolates.iter().map(isolate_row).collect())?;
         }
         if !self.breakers.is_empty() {
             writeln!(f)?;
@@ -63,6 +68,14 @@ fn bulkhead_row(bulkhead: &BulkheadFigures) -> Vec<String> {
     let BulkheadFigures { name, slots, running, peak_running, queue, queued, peak_queued } = bulkhead;
     let mut row = vec![(*name).to_owned()];
     row.extend([running, slots, peak_running, queued, queue, peak_queued].map(ToString::to_string));
+    row
+}
+
+fn isolate_row(isolate: &IsolateFigures) -> Vec<String> {
+    let IsolateFigures { name, threads, running, peak_running, running_abandoned, queue, queued, peak_queued, .. } =
+        isolate;
+    let mut row = vec![(*name).to_owned(), running.to_string(), running_abandoned.to_string()];
+    row.extend([threads, peak_running, queued, queue, peak_queued].map(ToString::to_string));
     row
 }
 

@@ -4,6 +4,7 @@
 use super::floor::Floor;
 use super::{Compartment, Pipeline, Retries};
 use crate::catalogue::Entry;
+use crate::declaration::{Declaration, Form};
 use crate::registry;
 use crate::strategies::breaker::Causes;
 use crate::strategies::bulkhead::DEFAULT_WAIT;
@@ -20,14 +21,24 @@ impl Pipeline {
             retry: declared.retry.map(|config| Retries { config, budget: registry::budget(&config) }),
             breaker: declared.breaker.map(|config| registry::breaker(declared, &config)),
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
-            bulkhead: declared.bulkhead.map(|config| {
-                let bulkhead = registry::bulkhead(&config);
-                let wait = config.wait.or(timeout).unwrap_or(DEFAULT_WAIT);
-                Compartment { bulkhead, wait, learns: bulkhead.is_adaptive() }
-            }),
+            bulkhead: compartment(declared, timeout),
             timeout,
-            heeds_deadline: declared.can_refuse() || declared.fallback || declared.by_hand,
+            heeds_deadline: declared.can_refuse() || declared.fallback || declared.form == Form::ByHand,
+            plain: declared.form == Form::Plain,
             floor: Floor::new(),
         }
     }
+}
+
+/// What a site takes its slots from. The attribute does not allow both.
+fn compartment(declared: &Declaration, timeout: Option<u64>) -> Option<Compartment> {
+    let wait = |wait: Option<u64>| wait.or(timeout).unwrap_or(DEFAULT_WAIT);
+    if let Some(config) = declared.isolate {
+        let threads = registry::isolate(&config);
+        let (bulkhead, workers) = (threads.door, Some(threads.workers));
+        return Some(Compartment { bulkhead, wait: wait(config.wait), learns: false, workers });
+    }
+    let config = declared.bulkhead?;
+    let bulkhead = registry::bulkhead(&config);
+    Some(Compartment { bulkhead, wait: wait(config.wait), learns: bulkhead.is_adaptive(), workers: None })
 }

@@ -26,6 +26,7 @@ use tokio::time::{Sleep, sleep_until};
 
 use super::Pipeline;
 use crate::base::clock::Moment;
+use crate::base::park::alarm;
 use crate::call::context::{Ambient, Deadline, Scope, next_call};
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, WaitFate};
@@ -163,11 +164,20 @@ impl Call {
         Inside { call: self, scope: Some(scope) }
     }
 
+    /// What its body inherits.
+    pub(super) fn context(&self) -> Ambient {
+        Ambient { deadline: self.deadline, call: self.id, attempt: self.attempt }
+    }
+
     /// Ready at `limit`; asks tokio for a timer only now that it is needed.
     pub(super) fn poll_limit(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
         if *this.limit == Moment::NEVER {
             return Poll::Pending;
+        }
+        // The thread that waits may know no runtime whose timer could be asked.
+        if this.pipeline.plain {
+            return alarm(*this.limit);
         }
         if *this.armed != *this.limit {
             let at = this.limit.to_instant();

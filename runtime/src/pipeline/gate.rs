@@ -154,6 +154,7 @@ impl Call {
         };
         let fate = if passed.is_ok() { WaitFate::Ran } else { WaitFate::Expired };
         pipeline.tally.here().left_queue(fate, now.since(*this.queued_at));
+        let passed = passed.and_then(|()| pipeline.bulkhead.as_ref().map_or(Ok(()), super::Compartment::staff));
         passed.map_err(|why| Refused::note(this.refused, why))?;
         *this.held = Some(held);
         *this.now = Some(now);
@@ -168,9 +169,7 @@ impl Call {
         let waited = now.since(*this.queued_at);
         this.pipeline.tally.here().left_queue(WaitFate::Expired, waited);
         let why = match &this.pipeline.bulkhead {
-            Some(compartment) if now < this.deadline.at => {
-                Detail::Waited { name: compartment.bulkhead.name(), slots: compartment.bulkhead.limits().slots, waited }
-            }
+            Some(compartment) if now < this.deadline.at => compartment.in_vain(waited),
             _ => Detail::Spent { in_queue: true },
         };
         Refused::note(this.refused, why)
@@ -181,16 +180,20 @@ impl Call {
         let this = self.as_mut().project();
         let faults = this.pipeline.faults;
         let sign = match this.refused {
-            Some(Detail::Full { .. }) if faults.full => Sign::Failure,
-            Some(Detail::Waited { .. }) if faults.wait => Sign::Failure,
+            Some(Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. }) if faults.full => {
+                Sign::Failure
+            }
+            Some(Detail::Waited { .. } | Detail::WaitedThread { .. }) if faults.wait => Sign::Failure,
             _ => Sign::Neutral,
         };
         if let Some(admission) = this.admission.take() {
             admission.settle(sign, 0, Moment::now);
         }
         let (fate, trouble) = match this.refused {
-            Some(why @ Detail::Full { .. }) => (why.fate(), Trouble::Full),
-            Some(why @ Detail::Waited { .. }) => (why.fate(), Trouble::Waited),
+            Some(why @ (Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. })) => {
+                (why.fate(), Trouble::Full)
+            }
+            Some(why @ (Detail::Waited { .. } | Detail::WaitedThread { .. })) => (why.fate(), Trouble::Waited),
             Some(why @ Detail::Open { .. }) => (why.fate(), Trouble::Open),
             Some(why) => (why.fate(), Trouble::OutOfTime),
             None => (Fate::Refused(Refusal::Deadline), Trouble::OutOfTime),
@@ -238,15 +241,19 @@ impl super::Compartment {
             return Ok(Entry::Held(held));
         }
         if let Some(slot) = self.bulkhead.try_enter() {
-            return Ok(Entry::Held(Held::own(slot, call)));
+            let held = Held::own(slot, call);
+            return self.staff().map(|()| Entry::Held(held)).map_err(|why| Refused::note(refused, why));
         }
-        if let Some(why) = self.bulkhead.full() {
+        if let Some(why) = self.full() {
             return Err(Refused::note(refused, why));
         }
         match self.bulkhead.enqueue(cx.waker().clone()) {
-            Queued::Slot(slot) => Ok(Entry::Held(Held::own(slot, call))),
+            Queued::Slot(slot) => {
+                let held = Held::own(slot, call);
+                self.staff().map(|()| Entry::Held(held)).map_err(|why| Refused::note(refused, why))
+            }
             Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),
-            Queued::Full(why) => Err(Refused::note(refused, why)),
+            Queued::Full(why) => Err(Refused::note(refused, self.in_own_words(why))),
         }
     }
 }

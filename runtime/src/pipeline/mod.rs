@@ -31,18 +31,21 @@ mod call;
 mod end;
 mod floor;
 mod gate;
+mod isolated;
 mod run;
 
 pub use answer::{Answering, answer, answer_unrefused, fall_back, settle};
 pub use call::Call;
 pub(crate) use call::Start;
 pub use end::{CarriesRefusals, End, Refusable, Step};
+pub use isolated::{Entered, Entering, Isolated, Seat, enter, isolated};
 pub use run::{Attempt, Once, attempt, once};
 
 use crate::call::Identity;
 use crate::call::tally::Tally;
 use crate::strategies::breaker::{Breaker, Causes};
 use crate::strategies::bulkhead::Bulkhead;
+use crate::strategies::isolate::Workers;
 use crate::strategies::retry;
 use floor::Floor;
 
@@ -55,10 +58,13 @@ pub(crate) struct Pipeline {
     pub(crate) breaker: Option<&'static Breaker>,
     /// What this site counts against the dependency.
     pub(crate) faults: Causes,
+    /// The bulkhead, or the one that stands in front of the site's own threads.
     pub(crate) bulkhead: Option<Compartment>,
     pub(crate) timeout: Option<u64>,
     /// Whether a deadline around the call is heeded before its body starts.
     pub(crate) heeds_deadline: bool,
+    /// Whether a thread waits for its calls, instead of a task.
+    pub(crate) plain: bool,
     floor: Floor,
 }
 
@@ -68,6 +74,8 @@ pub(crate) struct Compartment {
     pub(crate) wait: u64,
     /// Whether its slots follow what attempts take.
     pub(crate) learns: bool,
+    /// The threads whose slots it counts.
+    pub(crate) workers: Option<&'static Workers>,
 }
 
 /// Retries and their budget.

@@ -7,6 +7,7 @@
 //! | [`retry`] | `retry` | asks again, within a budget | a retry from the budget |
 //! | [`breaker`] | `breaker` | stops asking once failure is undeniable | an admission, a probe |
 //! | [`bulkhead`] | `bulkhead` | bounds how many run and how many wait | a slot, a place in the queue |
+//! | [`isolate`] | `isolate` | gives code that blocks threads of its own | nothing: the slot is a bulkhead's |
 //! | [`timeout`] | `timeout` | bounds one attempt | nothing |
 //!
 //! A strategy is one file until it outgrows it, then a folder: `mod` argues, `config` holds what a site declares,
@@ -19,5 +20,6 @@ pub(crate) mod breaker;
 pub(crate) mod bulkhead;
 pub(crate) mod deadline;
 pub mod fallback;
+pub(crate) mod isolate;
 pub(crate) mod retry;
 pub(crate) mod timeout;

@@ -1,0 +1,80 @@
+//! A body that leaves for a thread of its own.
+//!
+//! ```text
+//! let end = loop {
+//!     let seat = match enter(call).await { Seat(seat) => seat, Refused => break .., Again => continue };
+//!     let argument = given.give(is_last);
+//!     let body = pin!(Some(isolated(seat, async move { BODY })));
+//!     … once or attempt, as for every other body
+//! };
+//! ```
+//!
+//! The slot comes before the body, not beside it, since the body takes the slot along. What the body names it owns:
+//! everything is moved, and an argument that is needed again (by a further attempt, by a fallback that names it) is
+//! cloned for the body.
+//!
+//! A plain function is the same statements in an async block that the caller's thread waits for.
+//!
+//! Invariants
+//! - Whether the body may leave is asked at the key: what the compiler has to say of it is said there.
+//! - A refused attempt clones nothing.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+
+use super::args::Binding;
+use super::body::{block, judge, keep};
+use super::paths::{Paths, local, ours};
+use crate::parse::shape::Kind;
+use crate::plan::{Isolate, Plan};
+
+/// `let __wt_end = …;` for a body that leaves.
+pub(super) fn run(plan: &Plan, isolate: &Isolate, bindings: &[Binding], paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (enter, entered, end, isolated) =
+        (paths.enter(here), paths.entered(here), paths.end(here), paths.isolated(isolate.key));
+    let judge = judge(plan, paths);
+    let call = local("__wt_call", here);
+    let put_by = bindings.iter().map(|binding| binding.put_by(paths));
+    let leave = bindings.iter().map(Binding::leave);
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(&call, true));
+    let body = block(plan, &TokenStream::new());
+    let seat = local("__wt_seat", isolate.key);
+    let body = quote_spanned!(ours(isolate.key)=> #isolated(#seat, async move #body));
+    let run = if plan.retry.is_none() {
+        let once = paths.once(here);
+        quote_spanned!(here=> break #once(__wt_call.as_mut(), __wt_body, #judge).await;)
+    } else {
+        let (attempt, step, keep) = (paths.attempt(here), paths.step(here), keep(paths));
+        quote_spanned! {here=>
+            match #attempt(__wt_call.as_mut(), __wt_body, #judge, #keep).await {
+                #step::End(__wt_end) => break __wt_end,
+                #step::Again => {}
+            }
+        }
+    };
+    quote_spanned! {here=>
+        #(#put_by)*
+        let __wt_end = loop {
+            let __wt_seat = match #enter(__wt_call.as_mut()).await {
+                #entered::Seat(__wt_seat) => __wt_seat,
+                #entered::Refused => break #end::Refused,
+                #entered::Again => continue,
+            };
+            #(#hand_out)*
+            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#body));
+            #run
+        };
+        #(#leave)*
+    }
+}
+
+/// The statements of a plain function: its caller's thread waits for them.
+pub(super) fn waited_for(plan: &Plan, guarded: TokenStream, paths: &Paths<'_>) -> TokenStream {
+    if !matches!(plan.item.shape.kind, Kind::Plain) {
+        return guarded;
+    }
+    let here = Span::mixed_site();
+    let wait = paths.wait(here);
+    quote_spanned!(here=> #wait(async move { #guarded })).into_token_stream()
+}

@@ -1,0 +1,84 @@
+async fn render(id: u64, name: String) -> Result<String, AppError> {
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+        ::watertight::__private::Declaration::new(
+                "render",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .isolate(::watertight::__private::isolate::Config::join("reports"))
+            .retry(::watertight::__private::retry::Config::new(1u32))
+            .fallback(),
+    );
+    ::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        ::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_id = ::watertight::__private::Given::new(id);
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let mut __wt_given_name = ::watertight::__private::Given::new(name);
+    let __wt_end = loop {
+        let __wt_seat = match ::watertight::__private::enter(__wt_call.as_mut()).await {
+            ::watertight::__private::Entered::Seat(__wt_seat) => __wt_seat,
+            ::watertight::__private::Entered::Refused => {
+                break ::watertight::__private::End::Refused;
+            }
+            ::watertight::__private::Entered::Again => continue,
+        };
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let id = __wt_given_id.give(__wt_call.is_last());
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut name = __wt_given_name.give(false);
+        let __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(::watertight::__private::isolated(__wt_seat,
+            async move { if let ::core::option::Option::Some(__wt_return) =
+            ::core::option::Option::None:: < Result < String, AppError > > { return
+            __wt_return; } '__wt_body : { load(id, name). await } }))
+        );
+        match ::watertight::__private::attempt(
+                __wt_call.as_mut(),
+                __wt_body,
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                },
+                |__wt_out| {
+                    use ::watertight::__private::judge::*;
+                    (&&::watertight::__private::Keep::new(__wt_out)).keep()
+                },
+            )
+            .await
+        {
+            ::watertight::__private::Step::End(__wt_end) => break __wt_end,
+            ::watertight::__private::Step::Again => {}
+        }
+    };
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let name = __wt_given_name.left();
+    let _ = &name;
+    let (__wt_shape, __wt_failure) = {
+        use ::watertight::__private::judge::*;
+        let __wt_end = __wt_end;
+        let __wt_shape = (&::watertight::__private::Returned::of(&__wt_end)).shape();
+        match ::watertight::__private::settle(
+            &__wt_shape,
+            __wt_call.as_mut(),
+            __wt_end,
+        ) {
+            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+        }
+    };
+    let __wt_fallback = ::watertight::__private::with_failure(
+        &__wt_shape,
+        |failure| format!("{name}: {failure}"),
+    );
+    ::watertight::__private::fall_back(
+            __wt_shape,
+            __wt_call.as_mut(),
+            __wt_failure,
+            __wt_fallback,
+        )
+        .await
+}

@@ -1,0 +1,49 @@
+pub fn render(id: u64) -> Result<String, AppError> {
+    ::watertight::__private::wait(async move {
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+            ::watertight::__private::Declaration::new(
+                    "render",
+                    ::core::module_path!(),
+                    ::core::file!(),
+                    ::core::line!(),
+                )
+                .timeout(::watertight::__private::timeout::Config::new(2000000000u64))
+                .isolate(::watertight::__private::isolate::Config::new("reports", 4u32))
+                .plain(),
+        );
+        ::watertight::__private::list!(__WT_SITE);
+        let mut __wt_call = ::core::pin::pin!(
+            ::watertight::__private::Call::begin(& __WT_SITE)
+        );
+        let __wt_end = loop {
+            let __wt_seat = match ::watertight::__private::enter(__wt_call.as_mut())
+                .await
+            {
+                ::watertight::__private::Entered::Seat(__wt_seat) => __wt_seat,
+                ::watertight::__private::Entered::Refused => {
+                    break ::watertight::__private::End::Refused;
+                }
+                ::watertight::__private::Entered::Again => continue,
+            };
+            let __wt_body = ::core::pin::pin!(
+                ::core::option::Option::Some(::watertight::__private::isolated(__wt_seat,
+                async move { if let ::core::option::Option::Some(__wt_return) =
+                ::core::option::Option::None:: < Result < String, AppError > > { return
+                __wt_return; } '__wt_body : { load(id) } }))
+            );
+            break ::watertight::__private::once(
+                    __wt_call.as_mut(),
+                    __wt_body,
+                    |__wt_out| {
+                        use ::watertight::__private::judge::*;
+                        (&&&::watertight::__private::Judged(__wt_out)).verdict()
+                    },
+                )
+                .await;
+        };
+        ::watertight::__private::answer(
+            __wt_call.as_mut(),
+            ::core::convert::identity(__wt_end),
+        )
+    })
+}

@@ -1,0 +1,183 @@
+//! Bodies that run on threads of their own.
+//!
+//! Nothing in the line changes for them: the slot is asked for at the bulkhead's place, and what is polled at the body's
+//! place is the ticket of a body that is polled elsewhere. Dropping the ticket, as every strategy that ends a body early
+//! drops the body, is what tells it to stop. Only the slot takes another way. It leaves the call and travels with the
+//! body, since it may be given back long after the call has ended; so a call of this kind comes in two steps, [`enter`]
+//! for the slot and then the attempt.
+//!
+//! A bulkhead beside `isolate` is refused by the attribute. It would be a second queue with a second wait in front of the
+//! same body, and of two bounds on one thing the smaller one holds and the other misleads. Two functions that call each
+//! other have both.
+//!
+//! Invariants: a slot of threads is only ever held by a call until its body is made; a refusal speaks of threads where
+//! threads are what is missing.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::Compartment;
+use super::call::Call;
+use super::gate::Gate;
+use crate::base::clock::Moment;
+use crate::call::Detail;
+use crate::call::context::{Ambient, Holding};
+use crate::strategies::bulkhead::Held;
+use crate::strategies::isolate::{self, Here, Ticket, Workers};
+
+/// Takes what an attempt needs before its body is made.
+#[inline]
+pub fn enter(call: Pin<&mut Call>) -> Entering<'_> {
+    Entering { call }
+}
+
+/// The future of [`enter`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct Entering<'a> {
+    call: Pin<&'a mut Call>,
+}
+
+/// What [`enter`] came to.
+#[derive(Debug)]
+pub enum Entered {
+    /// The body may be made.
+    Seat(Seat),
+    /// Refused for good; the call knows why.
+    Refused,
+    /// A pause is over, ask again.
+    Again,
+}
+
+impl Future for Entering<'_> {
+    type Output = Entered;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Entered> {
+        Poll::Ready(match ready!(self.call.as_mut().poll_gate(cx)) {
+            Gate::Run => Entered::Seat(self.call.as_mut().take_seat()),
+            Gate::Refused => Entered::Refused,
+            Gate::Again => Entered::Again,
+        })
+    }
+}
+
+/// A slot on its way to the thread it stands for, with what the body inherits.
+#[derive(Debug)]
+pub struct Seat {
+    held: Option<Held>,
+    workers: Option<&'static Workers>,
+    context: Ambient,
+}
+
+impl Call {
+    fn take_seat(self: Pin<&mut Self>) -> Seat {
+        let context = self.as_ref().context();
+        let this = self.project();
+        let workers = this.pipeline.bulkhead.as_ref().and_then(|compartment| compartment.workers);
+        Seat { held: this.held.take(), workers, context }
+    }
+}
+
+impl isolate::Seat for Held {
+    fn holding(&mut self) -> &mut Holding {
+        &mut self.holding
+    }
+}
+
+/// A body on a thread of its own, or, called from such a thread, on the one it is on.
+#[must_use = "futures do nothing unless awaited"]
+pub struct Isolated<F: Future>(Place<F>);
+
+/// Where a body is polled.
+enum Place<F: Future> {
+    /// On its thread.
+    There(Ticket<F::Output>),
+    /// Here, in the slot of the call around it.
+    Here(Here<F, Held>),
+    /// Here, for a site without threads, which no declaration that comes this way is.
+    Bare(Pin<Box<F>>),
+}
+
+/// Gives a body to its thread.
+pub fn isolated<F>(seat: Seat, body: F) -> Isolated<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    Isolated(match (seat.held, seat.workers) {
+        (Some(held), Some(workers)) if !held.is_borrowed() => Place::There(workers.submit(seat.context, held, body)),
+        (Some(held), _) => Place::Here(Here::new(seat.context, held, body)),
+        (None, _) => Place::Bare(Box::pin(body)),
+    })
+}
+
+impl<F: Future> Unpin for Isolated<F> {}
+
+impl<F: Future> Future for Isolated<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        match &mut self.get_mut().0 {
+            Place::There(ticket) => Pin::new(ticket).poll(cx),
+            Place::Here(here) => Pin::new(here).poll(cx),
+            Place::Bare(body) => body.as_mut().poll(cx),
+        }
+    }
+}
+
+impl Compartment {
+    /// A slot of threads is worth nothing without a thread.
+    #[inline]
+    pub(super) fn staff(&self) -> Result<(), Detail> {
+        match self.workers {
+            Some(workers) => self.start_thread(workers),
+            None => Ok(()),
+        }
+    }
+
+    fn start_thread(&self, workers: &'static Workers) -> Result<(), Detail> {
+        if workers.keep_up(self.bulkhead.occupancy().running) {
+            return Ok(());
+        }
+        Err(Detail::Unstaffed { name: self.bulkhead.name(), threads: workers.standing().started })
+    }
+
+    /// Why a caller that has found no slot gets no place in the queue either, if it does not.
+    #[inline]
+    pub(super) fn full(&self) -> Option<Detail> {
+        match self.workers {
+            None => self.bulkhead.full(),
+            Some(workers) => self.bulkhead.full().map(|why| self.in_own_words(why)).or_else(|| self.lost(workers)),
+        }
+    }
+
+    /// The queue has room, and nobody to lead out of it.
+    fn lost(&self, workers: &Workers) -> Option<Detail> {
+        let seen = self.bulkhead.occupancy();
+        workers.is_lost(seen.slots, self.wait, Moment::now).then(|| Detail::Crowded {
+            name: self.bulkhead.name(),
+            threads: seen.slots,
+            at_large: workers.at_large(),
+            queue: seen.queue,
+            queued: seen.queued,
+        })
+    }
+
+    /// A bulkhead's refusal, in the words of whoever stands behind it.
+    pub(super) fn in_own_words(&self, why: Detail) -> Detail {
+        match (self.workers, why) {
+            (Some(workers), Detail::Full { name, slots, queue, queued, .. }) => {
+                Detail::Crowded { name, threads: slots, at_large: workers.at_large(), queue, queued }
+            }
+            (_, why) => why,
+        }
+    }
+
+    /// The refusal of a caller that has waited as long as it may.
+    pub(super) fn in_vain(&self, waited: u64) -> Detail {
+        let (name, slots) = (self.bulkhead.name(), self.bulkhead.limits().slots);
+        match self.workers {
+            None => Detail::Waited { name, slots, waited },
+            Some(workers) => Detail::WaitedThread { name, threads: slots, at_large: workers.at_large(), waited },
+        }
+    }
+}

@@ -1,0 +1,8 @@
+use watertight::resilient;
+
+#[resilient(isolate = "reports/queue:2", timeout = "2s")]
+async fn render(id: u64) -> Result<u64, watertight::Error> {
+    Ok(id)
+}
+
+fn main() {}
