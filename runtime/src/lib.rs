@@ -33,6 +33,7 @@
 //! |---|---|---|
 //! | `catalogue` | on | functions are listed before their first call, through a list the linker makes |
 //! | `metrics` | on | [`export`] through the `metrics` facade |
+//! | `tower` | off | [`Guard`]s as `tower` layers |
 //! | `testing` | off | `testing`: for the tests of your service; `docs/testing.md` walks through one |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -45,6 +46,7 @@ pub mod check;
 mod declaration;
 pub mod export;
 pub mod guard;
+mod integrations;
 pub mod metrics;
 mod pipeline;
 mod registry;
@@ -70,6 +72,14 @@ pub use watertight_macros::resilient;
 /// Deadlines that travel down the tree of calls.
 pub mod deadline {
     pub use crate::strategies::deadline::{Within, clamp, remaining, within};
+}
+
+/// Guards as `tower` layers, see [`Guard::layer`].
+#[cfg(feature = "tower")]
+pub mod tower {
+    pub use crate::integrations::tower::{
+        Again, AsErrors, AsResponses, Boxed, Cloned, CopiedBy, GuardLayer, GuardService, Refusals, Responses, SendOnce,
+    };
 }
 
 /// Breakers: by hand, and being told of their changes.

@@ -11,6 +11,7 @@
 //! | `testing` | what the feature of that name promises to tests of services |
 //! | `errors` | what watertight's error says, and what it can become |
 //! | `guard` | the same strategies for closures, built by hand |
+//! | `tower_layer` | guards as tower layers |
 //! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
 
 mod breaker;
@@ -29,6 +30,7 @@ mod retry;
 mod shapes;
 mod testing;
 mod timeout;
+mod tower_layer;
 
 mod breaker_listeners;
 mod breaker_slow;

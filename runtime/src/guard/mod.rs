@@ -166,14 +166,54 @@ impl<J> Guard<J> {
     {
         async move {
             let mut call = pin!(Call::begin(self.site));
-            match ends(call.as_mut(), &mut body, &self.judge).await {
+            match ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await {
                 End::Answered(whole) => answer(call, End::Answered(whole.map_err(Failure::Failed))),
                 End::Refused => answer(call, End::Refused),
             }
         }
     }
 
-    /// The same in the closure's own error type, for those with a place for refusals: what the attribute does.
+    /// The same for a closure that can be called once: whatever the guard says about retries, there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Guard::run`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Guard::run`].
+    pub fn run_once<T, E, F, Fut>(&self, body: F) -> impl Future<Output = Result<T, Failure<E>>>
+    where
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        J: Judge<Result<T, E>>,
+    {
+        self.run_again(body, |_| None, |body: F| body())
+    }
+
+    /// Runs what needs something that has to be made anew for each attempt; `again` says whether it can be.
+    pub(crate) fn run_again<N, T, E, F, Fut>(
+        &self,
+        needed: N,
+        again: impl Fn(&N) -> Option<N>,
+        mut body: F,
+    ) -> impl Future<Output = Result<T, Failure<E>>>
+    where
+        F: FnMut(N) -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        J: Judge<Result<T, E>>,
+    {
+        async move {
+            let mut call = pin!(Call::begin(self.site));
+            match ends(call.as_mut(), needed, again, &mut body, &self.judge).await {
+                End::Answered(whole) => answer(call, End::Answered(whole.map_err(Failure::Failed))),
+                End::Refused => answer(call, End::Refused),
+            }
+        }
+    }
+
+    /// The same in the closure's own error type, for those with a place for refusals: what the attribute does. It is the form
+    /// for `anyhow::Error` and boxed errors, too, which can hold anything.
     ///
     /// Guards inside guards add no wrapper this way: the closure's error type may be the [`Failure`] of the inner one.
     ///
@@ -209,7 +249,7 @@ impl<J> Guard<J> {
     {
         async move {
             let mut call = pin!(Call::begin(self.site));
-            let end = ends(call.as_mut(), &mut body, &self.judge).await;
+            let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
             answer(call, end)
         }
     }
@@ -243,7 +283,7 @@ impl<J> Guard<J> {
         async move {
             let mut call = pin!(Call::begin(self.site));
             let shape = Fallible::<T, E>::new();
-            let end = ends(call.as_mut(), &mut body, &self.judge).await;
+            let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
             let whole = match settle(&shape, call.as_mut(), end) {
                 Ok(whole) => whole,
                 Err(failure) => fall_back::<_, AtOnce, _>(shape, call.as_mut(), failure, fallback).await,
@@ -292,7 +332,7 @@ impl<J> Guard<J> {
         async move {
             let mut call = pin!(Call::begin(self.site));
             let shape = Fallible::<T, E>::new();
-            let end = ends(call.as_mut(), &mut body, &self.judge).await;
+            let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
             let failure = match settle(&shape, call.as_mut(), end) {
                 Ok(whole) => return whole,
                 Err(failure) => failure,
@@ -303,18 +343,35 @@ impl<J> Guard<J> {
 }
 
 /// Attempts until one is the last; the lines that the attribute writes into every function.
-async fn ends<T, E, F, Fut, J>(mut call: Pin<&mut Call>, body: &mut F, judge: &J) -> End<Result<T, E>>
+///
+/// What an attempt needs is given to it, and `again` makes it for the next one; where it cannot, there is no next one.
+async fn ends<N, T, E, F, Fut, J>(
+    mut call: Pin<&mut Call>,
+    mut needed: N,
+    again: impl Fn(&N) -> Option<N>,
+    body: &mut F,
+    judge: &J,
+) -> End<Result<T, E>>
 where
-    F: FnMut() -> Fut,
+    F: FnMut(N) -> Fut,
     Fut: Future<Output = Result<T, E>>,
     J: Judge<Result<T, E>>,
 {
     loop {
+        let next = if call.is_last() { None } else { again(&needed) };
+        if next.is_none() {
+            call.as_mut().allow_no_other();
+        }
         // Called when first polled, which is inside: after the slot, before the limit, with the call's context.
-        let run = pin!(Some(async { body().await }));
+        let run = pin!(Some(async { body(needed).await }));
         match attempt(call.as_mut(), run, |answer| judge.verdict(answer), |answer| judge.keep(answer)).await {
             Step::End(end) => return end,
             Step::Again => {}
+        }
+        match next {
+            Some(next) => needed = next,
+            // Not reached, since the call was told; and a call without an answer says why.
+            None => return End::Refused,
         }
     }
 }

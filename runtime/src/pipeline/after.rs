@@ -100,6 +100,10 @@ impl Call {
         let pipeline = *this.pipeline;
         *this.stage = Stage::Over;
         let Some(retries) = &pipeline.retry else { return false };
+        if *this.is_alone && *this.attempt < retries.config.max {
+            pipeline.tally.here().stopped(StopReason::NotRetryable);
+            return false;
+        }
         let now = this.now.take().unwrap_or_else(Moment::now);
         if *this.attempt == 0 {
             // The earliest thing known of the first attempt; that it was refused, if nothing else is.

@@ -76,6 +76,8 @@ pin_project! {
         pub(super) fate: Fate,
         polling: bool,
         booked: bool,
+        // What the next attempt would need cannot be had again.
+        pub(super) is_alone: bool,
         armed: Moment,
         #[pin]
         timer: Option<Sleep>,
@@ -139,6 +141,7 @@ impl Call {
             fate: Fate::Cancelled,
             polling: false,
             booked: false,
+            is_alone: false,
             armed: Moment::NEVER,
             timer: None,
         }
@@ -146,7 +149,12 @@ impl Call {
 
     /// Whether no further attempt can follow the one about to begin.
     pub fn is_last(&self) -> bool {
-        self.pipeline.retry.as_ref().is_none_or(|retries| self.attempt >= retries.config.max)
+        self.is_alone || self.pipeline.retry.as_ref().is_none_or(|retries| self.attempt >= retries.config.max)
+    }
+
+    /// Makes the attempt about to begin the last one.
+    pub(crate) fn allow_no_other(self: Pin<&mut Self>) {
+        *self.project().is_alone = true;
     }
 
     /// Whether the body has been started and has not ended.
