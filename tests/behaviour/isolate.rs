@@ -361,7 +361,7 @@ fn sixty_four_callers_share_four_threads_and_lose_nothing() {
         }
         sum
     });
-    assert_eq!(sum, (0..64 * 50).sum());
+    assert_eq!(sum, (0..64 * 50).sum::<u32>());
     assert!(inside.most() <= 4);
     let figures = isolate("isolate-crowd");
     assert_eq!((figures.running, figures.queued, figures.abandoned), (0, 0, 0));
