@@ -13,20 +13,18 @@ use watertight::metrics::BreakerState;
 use watertight::resilient;
 use watertight_tests::{AppError, breaker, ms};
 
-use crate::harness::{Entry, left_out, row};
+use crate::harness::{Entry, left_out, row, shown_by};
 use crate::held::{Held, Post, Start};
 use crate::support::{IO, TEST, is_io, is_test};
 
-const ROWS: &str = "not yet: to be shown by rows about breakers";
-
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
-        left_out("C1", ROWS),
+        shown_by("C1", "as it stands", &["CB-08", "CB-09", "CB-11"]),
         row!("C2", "a share of nothing is refused by the compiler", it_opens_when_failures_reach_the_share),
         row!("C3", "as it stands", what_is_skipped_or_not_named_is_a_success),
-        left_out("C4", ROWS),
-        left_out("C5", ROWS),
-        left_out("C6", ROWS),
+        shown_by("C4", "differs: refusals of ours count only where they are named", &["CX-01", "CX-03", "CX-05"]),
+        shown_by("C5", "as it stands", &["CB-02", "CB-03", "CB-04"]),
+        shown_by("C6", "as it stands", &["CB-03", "CB-10"]),
         row!("C7", "as it stands", half_open_lets_the_set_number_in_and_no_more),
         row!("C8", "as it stands", a_result_of_an_earlier_state_decides_nothing),
         left_out(
@@ -34,7 +32,11 @@ pub(crate) fn rows() -> Vec<Entry> {
             "there is no timer without a call: an open breaker is half-open from the first call after its cooldown",
         ),
         row!("C10", "the peer's fault is not repeated", a_probe_that_is_dropped_gives_its_place_back),
-        left_out("C11", ROWS),
+        shown_by(
+            "C11",
+            "differs: one without a name is the method's for all instances, one with a name is shared",
+            &["CL-01", "CL-02", "CL-03"],
+        ),
     ]
 }
 
