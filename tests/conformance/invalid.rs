@@ -65,15 +65,15 @@ pub(crate) fn rows() -> Vec<Entry> {
 
 /// A row that a case of `tests/ui/fail` stands for.
 pub(crate) fn refused(id: &'static str, how: &'static str, case: &'static str, words: &'static str) -> Entry {
-    entry(id, how, &format!("ui/fail/{case}"), move || {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/fail");
-        let read = |extension| fs::read_to_string(folder.join(case).with_extension(extension));
-        let source = read("rs").expect("the case is there");
-        let said = read("stderr").expect("what the compiler says about it has been recorded");
-        assert!(source.contains("#[resilient("), "{case} is about the attribute");
-        assert!(
-            said.starts_with("error") && said.contains(words),
-            "{case} says something else than {words:?}:\n{said}"
-        );
-    })
+    entry(id, how, &format!("ui/fail/{case}"), move || assert_refused(case, words))
+}
+
+/// The case is there, is about the attribute, and the compiler says this about it.
+pub(crate) fn assert_refused(case: &str, words: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/fail");
+    let read = |extension| fs::read_to_string(folder.join(case).with_extension(extension));
+    let source = read("rs").expect("the case is there");
+    let said = read("stderr").expect("what the compiler says about it has been recorded");
+    assert!(source.contains("#[resilient("), "{case} is about the attribute");
+    assert!(said.starts_with("error") && said.contains(words), "{case} says something else than {words:?}:\n{said}");
 }

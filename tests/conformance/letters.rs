@@ -15,12 +15,13 @@ use watertight_tests::AppError;
 
 use crate::support::{Runs, TEST};
 
-/// A service that fails but for the executions that are listed; the first is 1.
+/// A service that fails at some executions; the first is 1.
 #[derive(Debug, Default)]
 pub(crate) struct Service {
     runs: Runs,
     well: &'static [u32],
     well_after: Option<u32>,
+    ill: &'static [u32],
 }
 
 impl Service {
@@ -39,14 +40,16 @@ impl Service {
         Self { well_after: Some(failures), ..Self::default() }
     }
 
+    /// Fails at these and at no other.
+    pub(crate) fn ill_at(ill: &'static [u32]) -> Self {
+        Self { ill, well_after: Some(0), ..Self::default() }
+    }
+
     /// What the body does.
     pub(crate) fn serve(&self) -> Result<(), AppError> {
         let run = self.runs.next();
-        if self.well.contains(&run) || self.well_after.is_some_and(|failures| run > failures) {
-            Ok(())
-        } else {
-            Err(TEST)
-        }
+        let well = self.well.contains(&run) || self.well_after.is_some_and(|failures| run > failures);
+        if well && !self.ill.contains(&run) { Ok(()) } else { Err(TEST) }
     }
 
     /// How often the body was run.

@@ -32,7 +32,9 @@ mod letters;
 mod support;
 mod table;
 
+mod backoffs;
 mod beyond;
+mod beyond_retry;
 mod breaker;
 mod breaker_state;
 mod breaker_with_others;
@@ -50,6 +52,7 @@ mod issues;
 mod matching;
 mod metrics;
 mod order;
+mod rate_limit;
 mod retry;
 mod retry_with_timeout;
 mod rules;
@@ -87,7 +90,10 @@ fn main() -> ExitCode {
         Section { title: "Visibility of declarations", entries: visibility::rows() },
         Section { title: "Metrics", entries: metrics::rows() },
         Section { title: "What the kit leaves unverified", entries: gaps::rows() },
-        Section { title: "Beyond the specification", entries: beyond::rows() },
+        Section { title: "Beyond the specification: rate limits", entries: rate_limit::rows() },
+        Section { title: "Beyond the specification: backoffs", entries: backoffs::rows() },
+        Section { title: "Beyond the specification: retry and breakers", entries: beyond_retry::rows() },
+        Section { title: "Beyond the specification: bulkheads, fallbacks and guards", entries: beyond::rows() },
         Section { title: "Reported faults", entries: issues::rows() },
     ])
 }
