@@ -20,6 +20,7 @@ use crate::parse::bulkhead::Bulkhead;
 use crate::parse::isolate::Threads;
 use crate::parse::item::Item;
 use crate::parse::on::Kind;
+use crate::parse::rate::Rate;
 use crate::parse::retry::Budget;
 use crate::validate::Seal;
 
@@ -36,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) deadline: Option<u64>,
     pub(crate) bulkhead: Option<Bulkhead>,
     pub(crate) isolate: Option<Isolate>,
+    /// With the place to blame for it.
+    pub(crate) rate: Option<(Span, Rate)>,
     pub(crate) breaker: Option<Breaker>,
     pub(crate) retry: Option<Retry>,
     pub(crate) fallback: Option<Expr>,

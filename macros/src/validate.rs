@@ -43,6 +43,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
     let refusing = [
         args.deadline.blame(function),
         args.breaker.blame(function),
+        args.rate.blame(function),
         args.bulkhead.blame(function),
         args.isolate.blame(function),
         args.timeout.blame(function),
@@ -62,13 +63,13 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
             "leave one of the two out; a function that this one calls can have the other",
         );
     }
-    let has_bulkhead = args.bulkhead.written() || args.isolate.written();
+    let has = Has { bulkhead: args.bulkhead.written() || args.isolate.written(), rate: args.rate.written() };
     let key = args.retry.blame(function).unwrap_or(function);
-    let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has_bulkhead, errors));
+    let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has, errors));
     let key = args.isolate.blame(function).unwrap_or(function);
     let isolate = args.isolate.take().map(|threads| Isolate { key, threads });
     let timeout = args.timeout.get().copied();
-    let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, timeout, has_bulkhead, errors));
+    let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, timeout, has, errors));
     let item = item?;
     Some(Plan {
         name: args.name.take().unwrap_or_else(|| item.sig.ident.unraw().to_string()),
@@ -77,6 +78,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         deadline: args.deadline.take(),
         bulkhead: args.bulkhead.take(),
         isolate,
+        rate: args.rate.blame(function).zip(args.rate.take()),
         breaker,
         retry,
         fallback: args.fallback.take(),
@@ -138,7 +140,7 @@ fn names_instrument(body: &TokenStream) -> bool {
     body.clone().into_iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "__tracing_attr_span"))
 }
 
-fn decide_retry(retry: ParsedRetry, key: Span, idempotent: bool, has_bulkhead: bool, errors: &mut Errors) -> Retry {
+fn decide_retry(retry: ParsedRetry, key: Span, idempotent: bool, has: Has, errors: &mut Errors) -> Retry {
     let on = retry.details.on.take().unwrap_or_default();
     // `any` is every word, but for the refusals of a bulkhead that is not there and for the breaker's.
     if let (Some(span), false) = (on.named(Kind::Timeout).or(on.any), idempotent) {
@@ -149,7 +151,7 @@ fn decide_retry(retry: ParsedRetry, key: Span, idempotent: bool, has_bulkhead: b
             format!("add the key `idempotent` if running twice does no harm, or {out}"),
         );
     }
-    names_a_bulkhead(&on, has_bulkhead, errors);
+    names_what_is_there(&on, has, errors);
     let kinds = on.kinds.as_deref();
     let mut decided: Vec<Kind> = kinds.unwrap_or_default().iter().map(|(kind, _)| *kind).collect();
     if on.any.is_some() {
@@ -196,10 +198,24 @@ fn fits_duration(backoff: &Slot<Backoff>, max_duration: &Slot<u64>, errors: &mut
     }
 }
 
-/// Words about a bulkhead need one.
-fn names_a_bulkhead(on: &On, has_bulkhead: bool, errors: &mut Errors) {
+/// What refuses, of what a list can name.
+#[derive(Clone, Copy)]
+struct Has {
+    bulkhead: bool,
+    rate: bool,
+}
+
+/// Words about a bulkhead need one, and so does the word about a rate.
+fn names_what_is_there(on: &On, has: Has, errors: &mut Errors) {
+    if let (Some(span), false) = (on.named(Kind::Rate), has.rate) {
+        errors.at(
+            span,
+            "`rate` is a rate limit's refusal, and this function has none",
+            "add `rate = \"100/s\"`, or take `rate` out of the list",
+        );
+    }
     for (kind, word) in [(Kind::Full, "full"), (Kind::Wait, "wait")] {
-        if let (Some(span), false) = (on.named(kind), has_bulkhead) {
+        if let (Some(span), false) = (on.named(kind), has.bulkhead) {
             errors.at(
                 span,
                 format!("`{word}` is a bulkhead's refusal, and this function has no bulkhead"),
@@ -209,7 +225,7 @@ fn names_a_bulkhead(on: &On, has_bulkhead: bool, errors: &mut Errors) {
     }
 }
 
-fn decide_breaker(breaker: parsed::Breaker, timeout: Option<u64>, has_bulkhead: bool, errors: &mut Errors) -> Breaker {
+fn decide_breaker(breaker: parsed::Breaker, timeout: Option<u64>, has: Has, errors: &mut Errors) -> Breaker {
     let declared = match breaker {
         parsed::Breaker::Join(name) => {
             return Breaker {
@@ -232,7 +248,7 @@ fn decide_breaker(breaker: parsed::Breaker, timeout: Option<u64>, has_bulkhead: 
     let min_calls = min_calls(&declared.window, &declared.min_calls, errors);
     fits_slow(&declared, timeout, errors);
     let on = declared.on.take().unwrap_or_default();
-    names_a_bulkhead(&on, has_bulkhead, errors);
+    names_what_is_there(&on, has, errors);
     let mut kinds = on.kinds.map(|kinds| kinds.into_iter().map(|(kind, _)| kind).collect::<Vec<_>>());
     if on.any.is_some() {
         kinds = Some(vec![Kind::Error, Kind::Timeout, Kind::Full, Kind::Wait]);

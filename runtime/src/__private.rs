@@ -29,7 +29,7 @@ macro_rules! configs {
     };
 }
 
-configs!(breaker, bulkhead, deadline, isolate, retry, timeout);
+configs!(breaker, bulkhead, deadline, isolate, rate, retry, timeout);
 
 #[cfg(feature = "catalogue")]
 #[doc(hidden)]
@@ -43,6 +43,28 @@ use std::marker::PhantomData;
 use crate::call::{BoxError, Classify, Failure};
 pub use crate::strategies::fallback;
 use crate::strategies::fallback::{Fallible, Plain, Shape};
+
+/// Lets the key `rate` through.
+#[cfg(feature = "rate")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rate {
+    ($($config:tt)*) => { $($config)* };
+}
+
+/// Says what the key `rate` needs.
+#[cfg(not(feature = "rate"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __rate {
+    ($($config:tt)*) => {
+        ::core::compile_error!(
+            "the key `rate` needs the feature `rate` of the crate `watertight`: write `features = [\"rate\"]` at that dependency"
+        )
+    };
+}
+
+pub use crate::__rate as rate_enabled;
 
 /// Adds a site to the linker's list.
 #[cfg(feature = "catalogue")]

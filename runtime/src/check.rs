@@ -19,6 +19,7 @@ use crate::declaration::Declaration;
 use crate::strategies::breaker::{Rules, Window};
 use crate::strategies::bulkhead::Limits;
 use crate::strategies::isolate::Limits as Threads;
+use crate::strategies::rate::Figures;
 use crate::strategies::retry::Allowance;
 
 /// What is wrong.
@@ -37,7 +38,7 @@ pub enum Problem {
 pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
-    /// `"bulkhead"`, `"isolate"`, `"breaker"` or `"budget"`.
+    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"` or `"budget"`.
     pub strategy: &'static str,
     /// The name in question.
     pub name: &'static str,
@@ -115,12 +116,14 @@ pub fn check() -> Report {
     let bulkheads = named(&declarations, |it| it.bulkhead.map(|config| (config.name, config.limits)));
     let isolates = named(&declarations, |it| it.isolate.map(|config| (config.name, config.limits)));
     let breakers = named(&declarations, |it| it.breaker.and_then(|config| Some((config.name?, config.rules))));
+    let rates = named(&declarations, |it| it.rate.and_then(|config| Some((config.name?, config.figures))));
     let budgets = named(&declarations, |it| it.retry.and_then(|config| Some((config.budget_name?, config.budget))));
     let bulkheads = bulkheads.into_iter().filter_map(|(name, uses)| judge("bulkhead", name, &uses, Limits::stricter));
     let isolates = isolates.into_iter().filter_map(|(name, uses)| judge("isolate", name, &uses, Threads::stricter));
     let breakers = breakers.into_iter().filter_map(|(name, uses)| judge("breaker", name, &uses, Rules::stricter));
+    let rates = rates.into_iter().filter_map(|(name, uses)| judge("rate", name, &uses, Figures::stricter));
     let budgets = budgets.into_iter().filter_map(|(name, uses)| judge("budget", name, &uses, Allowance::stricter));
-    Report { findings: bulkheads.chain(isolates).chain(breakers).chain(budgets).collect() }
+    Report { findings: bulkheads.chain(isolates).chain(breakers).chain(rates).chain(budgets).collect() }
 }
 
 /// Who names what, and with which figures.

@@ -6,7 +6,7 @@
 //! Invariant: a declaration never changes; what is in force may, and lives in the registry and the pipeline.
 
 use crate::call::Identity;
-use crate::strategies::{breaker, bulkhead, deadline, isolate, retry, timeout};
+use crate::strategies::{breaker, bulkhead, deadline, isolate, rate, retry, timeout};
 
 /// The declared settings of one guarded function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,6 +16,7 @@ pub struct Declaration {
     pub(crate) deadline: Option<deadline::Config>,
     pub(crate) bulkhead: Option<bulkhead::Config>,
     pub(crate) isolate: Option<isolate::Config>,
+    pub(crate) rate: Option<rate::Config>,
     pub(crate) breaker: Option<breaker::Config>,
     pub(crate) retry: Option<retry::Config>,
     pub(crate) fallback: bool,
@@ -43,6 +44,7 @@ impl Declaration {
             deadline: None,
             bulkhead: None,
             isolate: None,
+            rate: None,
             breaker: None,
             retry: None,
             fallback: false,
@@ -73,6 +75,12 @@ impl Declaration {
     #[must_use]
     pub const fn isolate(self, config: isolate::Config) -> Self {
         Self { isolate: Some(config), ..self }
+    }
+
+    /// Bounds how often its bodies start.
+    #[must_use]
+    pub const fn rate(self, config: rate::Config) -> Self {
+        Self { rate: Some(config), ..self }
     }
 
     /// Puts it behind a breaker.
@@ -118,6 +126,7 @@ impl Declaration {
             || self.timeout.is_some()
             || self.deadline.is_some()
             || self.bulkhead.is_some()
+            || self.rate.is_some()
             || self.breaker.is_some()
     }
 }

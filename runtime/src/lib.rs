@@ -33,6 +33,7 @@
 //! |---|---|---|
 //! | `catalogue` | on | functions are listed before their first call, through a list the linker makes |
 //! | `metrics` | on | [`export`] through the `metrics` facade |
+//! | `rate` | off | the key `rate`, through the `governor` crate |
 //! | `tower` | off | [`Guard`]s as `tower` layers |
 //! | `testing` | off | `testing`: for the tests of your service; `docs/testing.md` walks through one |
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -98,6 +99,10 @@ mod pages {
     #[cfg(feature = "testing")]
     #[doc = include_str!("../../docs/testing.md")]
     struct Testing;
+
+    #[cfg(feature = "rate")]
+    #[doc = include_str!("../../docs/strategies/rate.md")]
+    struct Rate;
 
     #[doc = include_str!("../../docs/strategies/bulkhead-auto.md")]
     struct BulkheadAuto;

@@ -1,4 +1,5 @@
-//! The live instances behind names: one bulkhead per name, one breaker per name, one retry budget per name.
+//! The live instances behind names: one bulkhead per name, one breaker per name, one rate per
+//! name, one retry budget per name.
 //!
 //! State belongs to the name, so every site, type and instantiation that names it shares it. A name lives as long as the
 //! process; names come from source code and settings, so there are as many as somebody wrote down.
@@ -23,6 +24,7 @@ use crate::declaration::Declaration;
 use crate::strategies::breaker::{self, Breaker, Rules};
 use crate::strategies::bulkhead::{self, Bulkhead, Limits};
 use crate::strategies::isolate::{self, Workers};
+use crate::strategies::rate::{self, Figures, Rate};
 use crate::strategies::retry::{self, Allowance, Budget};
 
 #[derive(Default)]
@@ -31,8 +33,11 @@ struct Registry {
     isolates: BTreeMap<&'static str, &'static Threads>,
     breakers: BTreeMap<&'static str, &'static Breaker>,
     budgets: BTreeMap<&'static str, &'static Budget>,
+    rates: BTreeMap<&'static str, &'static Rate>,
     /// Breakers that belong to one function each; two functions of one name stay apart.
     own: BTreeMap<Owner, &'static Breaker>,
+    /// Rates that belong to one function each.
+    own_rates: BTreeMap<Owner, &'static Rate>,
     /// Names that were joined before anybody declared them, by strategy.
     stand_ins: BTreeSet<(&'static str, &'static str)>,
 }
@@ -156,6 +161,33 @@ pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &
     live
 }
 
+/// The rate a declaration names, or the one that is its function's own.
+pub(crate) fn rate(site: &'static Declaration, config: &rate::Config) -> &'static Rate {
+    let Some(name) = config.name else {
+        let identity = &site.identity;
+        let figures = config.figures.unwrap_or(Figures::UNDECLARED);
+        let mut registry = registry();
+        let own = registry.own_rates.entry((identity.name, identity.module, identity.line));
+        return own.or_insert_with(|| Box::leak(Box::new(Rate::new(identity.name, figures))));
+    };
+    let named = declarations().filter_map(|declared| declared.rate).filter(|other| other.name == Some(name));
+    let declared = named.filter_map(|other| other.figures).chain(config.figures).reduce(Figures::stricter);
+    let mut registry = registry();
+    let exists = registry.rates.contains_key(name);
+    let is_first = registry.is_first_word("rate", name, exists, declared.is_some());
+    let live = *registry
+        .rates
+        .entry(name)
+        .or_insert_with(|| Box::leak(Box::new(Rate::new(name, declared.unwrap_or(Figures::UNDECLARED)))));
+    drop(registry);
+    let figures = live.figures();
+    let tightened = declared.map_or(figures, |declared| if is_first { declared } else { figures.stricter(declared) });
+    if tightened != figures {
+        live.set_figures(tightened);
+    }
+    live
+}
+
 /// The retry budget a declaration names, or one of the function's own; `None` where it is off.
 pub(crate) fn budget(config: &retry::Config) -> Option<&'static Budget> {
     let Some(name) = config.budget_name else {
@@ -197,6 +229,22 @@ pub(crate) fn isolates() -> Vec<&'static Threads> {
         isolate(&config);
     }
     registry().isolates.values().copied().collect()
+}
+
+/// Every rate by name, those included that no call has reached yet.
+pub(crate) fn rates() -> Vec<&'static Rate> {
+    let known: BTreeSet<_> = registry().rates.keys().copied().collect();
+    for declared in declarations() {
+        if let Some(config) = declared.rate
+            && !config.name.is_some_and(|name| known.contains(name))
+        {
+            rate(declared, &config);
+        }
+    }
+    let registry = registry();
+    let mut all: Vec<_> = registry.rates.values().chain(registry.own_rates.values()).copied().collect();
+    all.sort_by_key(|rate| rate.name());
+    all
 }
 
 /// Every breaker by name, those included that no call has reached yet.

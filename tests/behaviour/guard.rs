@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::poll;
 use tokio::time::sleep;
-use watertight::guard::{Backoff, Breaker, BreakerOn, Budget, Bulkhead, Retry, RetryOn};
+use watertight::guard::{Backoff, Breaker, BreakerOn, Budget, Bulkhead, Rate, Retry, RetryOn};
 use watertight::metrics::BreakerState;
 use watertight::{
     AttemptFate, Class, Classify, Error, ErrorKind, Failure, FallbackUse, Fate, Guard, StopReason, Verdict, check,
@@ -27,6 +27,20 @@ fn refused<T: std::fmt::Debug, E: std::fmt::Debug>(answer: Result<T, Failure<E>>
     match answer {
         Err(Failure::Refused(error)) => error,
         other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guard_takes_its_tokens_from_the_rate_it_names() {
+    let build = |name: &'static str, rate: Rate| Guard::named(name).rate(rate).build().unwrap();
+    let declares = build("guard-rate-declares", Rate::named("guard-rate", 2, ms(1_000)));
+    let joins = build("guard-rate-joins", Rate::join("guard-rate"));
+    let quick = || async { Ok::<_, io::Error>(1) };
+    declares.run(quick).await.unwrap();
+    joins.run(quick).await.unwrap();
+    for guard in [declares, joins] {
+        let error = refused(guard.run(quick).await);
+        assert_eq!((error.kind(), error.retry_after()), (ErrorKind::RateLimited, Some(ms(500))));
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds to the manual |
 //! |---|---|
-//! | `timeout` `deadline` `bulkhead` `retry` `breaker` `fallback` `idempotent` `name` | the key of that name |
+//! | `timeout` `deadline` `bulkhead` `rate` `retry` `breaker` `fallback` `idempotent` `name` | the key of that name |
 //! | `bulkhead_auto` | slots found by measuring, against a model of a dependency |
 //! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
 //! | `retry_backoff` `retry_abort` | the retry's long form |
@@ -26,6 +26,7 @@ mod idempotent;
 mod isolate;
 mod isolate_plain;
 mod name;
+mod rate;
 mod retry;
 mod shapes;
 mod testing;

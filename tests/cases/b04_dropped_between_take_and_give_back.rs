@@ -7,7 +7,7 @@ use watertight_tests::{AppError, Gate, assert_free, assert_idle, assert_quiet, b
 
 macro_rules! dropped_after_every_number_of_polls {
     ($test:ident, $function:ident, $holder:ident, $name:tt, $declared:tt, $errs_first:tt, [$($breaker:tt)*] [$($retry:tt)*]) => {
-        #[resilient(bulkhead = $declared, breaker(name = $name, $($breaker)*), $($retry)*)]
+        #[resilient(bulkhead = $declared, rate = "1000000/h/burst:1000000", breaker(name = $name, $($breaker)*), $($retry)*)]
         async fn $function() -> Result<(), AppError> {
             yields(3).await;
             if $errs_first && watertight::attempt() == 0 { Err(AppError::Broken("first")) } else { Ok(()) }

@@ -4,7 +4,7 @@ use futures::poll;
 use tokio::time::{advance, sleep};
 use watertight::Event::{
     self, BodyCutOff, BodyReturned, BodyStarted, BreakerPassed, BreakerSettled, CallBegun, CallEnded, DeadlineChecked,
-    FallbackAsked, Paused, Queued, SlotFreed, SlotTaken,
+    FallbackAsked, Paused, Queued, SlotFreed, SlotTaken, TokenTaken,
 };
 use watertight::testing::record;
 use watertight::{ErrorKind, deadline, resilient};
@@ -43,20 +43,20 @@ macro_rules! stacks {
 stacks! {
     outside_in: [
         fallback = || 0, deadline = "10s", retry(1, backoff = "1ms..1ms", budget = off), idempotent,
-        breaker(window = 100, min_calls = 100), bulkhead = "outside_in:1/queue:1", timeout = "300ms"
+        breaker(window = 100, min_calls = 100), rate = "1000/s", bulkhead = "outside_in:1/queue:1", timeout = "300ms"
     ];
     inside_out: [
-        timeout = "300ms", bulkhead = "inside_out:1/queue:1", breaker(window = 100, min_calls = 100), idempotent,
+        timeout = "300ms", bulkhead = "inside_out:1/queue:1", rate = "1000/s", breaker(window = 100, min_calls = 100), idempotent,
         retry(1, backoff = "1ms..1ms", budget = off), deadline = "10s", fallback = || 0
     ];
     disorder: [
-        retry(1, backoff = "1ms..1ms", budget = off), timeout = "300ms", fallback = || 0, idempotent,
+        retry(1, backoff = "1ms..1ms", budget = off), timeout = "300ms", fallback = || 0, idempotent, rate = "1000/s",
         bulkhead = "disorder:1/queue:1", deadline = "10s", breaker(window = 100, min_calls = 100)
     ];
 }
 
 /// An attempt's way in, from the deadline to the body.
-const IN: [Event; 4] = [DeadlineChecked, BreakerPassed, SlotTaken, BodyStarted];
+const IN: [Event; 5] = [DeadlineChecked, BreakerPassed, TokenTaken, SlotTaken, BodyStarted];
 
 /// The concatenation of parts.
 fn steps(parts: &[&[Event]]) -> Vec<Event> {
@@ -109,6 +109,7 @@ async fn the_full_stack_runs_in_one_order_whatever_order_the_keys_are_written_in
     deadline = "10s",
     retry(1, backoff = "1ms..1ms", budget = off),
     breaker(window = 1, failures = "100%", cooldown = "1s"),
+    rate = "1000/s",
     bulkhead = "bare_stack:1/queue:1/wait:50ms",
     timeout = "300ms"
 )]
@@ -129,11 +130,11 @@ async fn each_refusal_ends_the_call_at_its_own_stage() {
     // Full: past the breaker, which is told nothing, as it gives the admission back unsettled.
     let (answer, events) = record(bare_stack(&open, false)).await;
     assert_eq!(answer.unwrap_err().kind(), Some(ErrorKind::BulkheadFull));
-    assert_eq!(events, [CallBegun, DeadlineChecked, BreakerPassed, CallEnded]);
+    assert_eq!(events, [CallBegun, DeadlineChecked, BreakerPassed, TokenTaken, CallEnded]);
     // Waited in vain.
     let (answer, events) = waiter.await;
     assert_eq!(answer.unwrap_err().kind(), Some(ErrorKind::BulkheadWait));
-    assert_eq!(events, [CallBegun, DeadlineChecked, BreakerPassed, Queued, CallEnded]);
+    assert_eq!(events, [CallBegun, DeadlineChecked, BreakerPassed, TokenTaken, Queued, CallEnded]);
     // Queued, and then granted; the time left is looked at again.
     let mut waiter = Box::pin(record(bare_stack(&open, false)));
     assert!(poll!(&mut waiter).is_pending());
@@ -142,7 +143,7 @@ async fn each_refusal_ends_the_call_at_its_own_stage() {
     let (answer, events) = waiter.await;
     answer.unwrap();
     let granted = [DeadlineChecked, SlotTaken, BodyStarted, BodyReturned, SlotFreed, BreakerSettled, CallEnded];
-    assert_eq!(events, steps(&[&[CallBegun, DeadlineChecked, BreakerPassed, Queued], &granted]));
+    assert_eq!(events, steps(&[&[CallBegun, DeadlineChecked, BreakerPassed, TokenTaken, Queued], &granted]));
     // An error opens the breaker, which ends the loop: no pause, no second attempt.
     let (answer, events) = record(bare_stack(&open, true)).await;
     assert_eq!(answer.unwrap_err().broken(), Some("down"));

@@ -57,6 +57,21 @@ async fn bulkhead() {
     assert!(watertight::snapshot().bulkhead("absent_bulkhead").is_none());
 }
 
+#[resilient(timeout = "1s", deadline = "1s", bulkhead = "absent_rate:1", breaker, retry = 2)]
+async fn absent_rate() -> Result<(), AppError> {
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn rate() {
+    for _ in 0..1_000 {
+        absent_rate().await.unwrap();
+    }
+    let figures = site("absent_rate");
+    assert!(WaitFate::ALL.into_iter().all(|fate| figures.token_waits(fate).count() == 0));
+    assert!(watertight::snapshot().rate("absent_rate").is_none());
+}
+
 #[resilient(timeout = "1s", bulkhead = "absent_breaker:1", retry(1, backoff = "1ms..1ms", budget = off))]
 async fn absent_breaker() -> Result<(), AppError> {
     Err(AppError::Broken("always"))

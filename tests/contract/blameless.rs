@@ -23,8 +23,10 @@ async fn is_no_failure(cell: &Cell) {
         assert_eq!((now.state, now.failures, now.calls), (BreakerState::Closed, 0, 1), "only the call that ran");
     }
     // The control: one real failure is half of two, and opens it.
-    let _ = cell.call(&Stage::new(Ends::Error, 0)).await;
-    let _ = cell.call(&Stage::new(Ends::Error, 0)).await;
+    for _ in 0..2 {
+        tokio::time::advance(watertight_tests::ms(1_000)).await;
+        let _ = cell.call(&Stage::new(Ends::Error, 0)).await;
+    }
     assert_eq!(breaker(cell.name).state, BreakerState::Open);
 }
 
@@ -41,6 +43,9 @@ cells! {
         bulkhead = "blameless.bulkhead:1",
         breaker(name = "blameless.bulkhead", window = 10, min_calls = 2, failures = "50%")
     ] reject: Full;
+    rate "blameless.rate" [
+        rate = "1/s", breaker(name = "blameless.rate", window = 10, min_calls = 2, failures = "50%")
+    ] reject: Limited;
     breaker "blameless.breaker" [
         breaker(name = "blameless.breaker", window = 10, min_calls = 2, failures = "50%")
     ] reject: Isolated;

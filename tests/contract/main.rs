@@ -4,18 +4,18 @@
 //! the law "dropped while waiting leaves the queue" for a function with a breaker. So that there is something to take
 //! and to give back, the cells of the laws about slots have a bulkhead beside the strategy in question.
 //!
-//! | law | module | timeout | deadline | bulkhead | breaker | retry | fallback | guard |
-//! |---|---|---|---|---|---|---|---|---|
-//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ + probe | ✓ + pause | ✓ | ✓ |
-//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ | ✓ |
-//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ unasked | ✓ |
-//! | a rejection never runs the body | `rejected` | waited | spent | full | open | full, thrice | full | full |
-//! | a rejection never counts as a failure | `blameless` | waited | spent | full | open | full, thrice | full | full |
-//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ |
-//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no window | no clone | no answer |  |
+//! | law | module | timeout | deadline | bulkhead | rate | breaker | retry | fallback | guard |
+//! |---|---|---|---|---|---|---|---|---|---|
+//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ + token | ✓ + probe | ✓ + pause | ✓ | ✓ |
+//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ | ✓ |
+//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ unasked | ✓ |
+//! | a rejection never runs the body | `rejected` | waited | spent | full | too often | open | full, thrice | full | full |
+//! | a rejection never counts as a failure | `blameless` | waited | spent | full | too often | open | full, thrice | full | full |
+//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ |
+//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no token | no window | no clone | no answer |  |
 //!
 //! A timeout never rejects, it cuts off; its cells in the two rows about rejections are those of a wait as long as the
 //! timeout.
@@ -138,6 +138,8 @@ enum Reject {
     Spent,
     /// The breaker is held open.
     Isolated,
+    /// The only token has been spent, by the call that showed that it works.
+    Limited,
 }
 
 /// What a body does in the end.
@@ -240,6 +242,7 @@ impl Cell {
                 assert_eq!(watertight::breaker::isolate(self.name), 1);
                 self.call(stage).await
             }
+            Reject::Limited => self.call(stage).await,
         }
     }
 }

@@ -46,6 +46,7 @@ shapes! {
         [timeout = "1s"]
         [deadline = "1s"]
         [bulkhead = "size_small:8/queue:16"]
+        [rate = "100/s"]
         [breaker]
         [retry = 2]
         [timeout = "1s", fallback = || 0]

@@ -16,6 +16,7 @@ use crate::Exporter;
     retry(1, backoff = "1ms..1ms"),
     breaker,
     bulkhead = "series:1",
+    rate = "100/s",
     fallback = || 0
 )]
 async fn series(hangs: bool) -> Result<u32, AppError> {

@@ -38,6 +38,8 @@ names! {
     timeout => timeout::Config;
     deadline => deadline::Config;
     bulkhead => bulkhead::Config;
+    rate_enabled => rate_enabled;
+    rate => rate::Config;
     breaker => breaker::Config;
     isolate => isolate::Config;
     retry => retry::Config;

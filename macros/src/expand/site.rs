@@ -21,6 +21,7 @@ use crate::parse::breaker::Window;
 use crate::parse::bulkhead::{Bulkhead, Slots};
 use crate::parse::isolate::Threads;
 use crate::parse::on::Kind as Word;
+use crate::parse::rate::Rate;
 use crate::parse::retry::Budget;
 use crate::parse::shape::Kind;
 use crate::plan::{Breaker, Origin, Plan, Retry};
@@ -60,6 +61,10 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     if let Some(isolate) = &plan.isolate {
         let config = threads(&isolate.threads, &paths.isolate(here));
         calls.extend(quote_spanned!(here=> .isolate(#config)));
+    }
+    if let Some((at, rate)) = &plan.rate {
+        let config = self::rate(rate, *at, paths);
+        calls.extend(quote_spanned!(here=> .rate(#config)));
     }
     if let Some(breaker) = &plan.breaker {
         let config = self::breaker(breaker, &paths.breaker(here));
@@ -108,6 +113,26 @@ fn threads(threads: &Threads, config: &TokenStream) -> TokenStream {
     let queue = declared.queue.map(|queue| quote!(.queue(#queue)));
     let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
     quote!(#config::new(#name, #threads) #queue #wait)
+}
+
+/// Located at the key, since that is what has to change where the runtime was built without its feature.
+fn rate(rate: &Rate, at: Span, paths: &Paths<'_>) -> TokenStream {
+    let (enabled, config) = (paths.rate_enabled(at), paths.rate(Span::mixed_site()));
+    let made = match (&rate.name, &rate.declared) {
+        (Some(name), None) => quote!(#config::join(#name)),
+        (name, Some(declared)) => {
+            let (count, unit) = (declared.count, declared.unit);
+            let burst = declared.burst.map(|burst| quote!(.burst(#burst)));
+            let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
+            let made = name.as_ref().map_or_else(
+                || quote!(#config::own(#count, #unit)),
+                |name| quote!(#config::named(#name, #count, #unit)),
+            );
+            quote!(#made #burst #wait)
+        }
+        (None, None) => TokenStream::new(),
+    };
+    quote_spanned!(super::paths::ours(at)=> #enabled!(#made))
 }
 
 fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {

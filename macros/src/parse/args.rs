@@ -6,6 +6,7 @@
 //!            | bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION]]"
 //!            | isolate = "NAME[:THREADS[/queue:N][/wait:DURATION]]"
 //!            | breaker | breaker = "NAME" | breaker( … )
+//!            | rate = "[NAME:]COUNT/UNIT[/burst:N][/wait:DURATION]" | rate = "NAME"
 //!            | retry = N | retry(N, … )
 //!            | fallback = PATH | fallback = CLOSURE | fallback = CALL
 //!            | idempotent | name = "NAME" | crate = PATH
@@ -32,14 +33,26 @@ use syn::{Expr, Path, Token};
 use super::breaker::{self, Breaker};
 use super::bulkhead::{self, Bulkhead};
 use super::isolate::{self, Threads};
+use super::rate::{self, Rate};
 use super::retry::{self, Retry};
 use super::slot::Slot;
 use super::{assigned, keys, one_line, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
-pub(crate) const KEYS: [&str; 10] =
-    ["fallback", "deadline", "retry", "breaker", "bulkhead", "isolate", "timeout", "idempotent", "name", "crate"];
+pub(crate) const KEYS: [&str; 11] = [
+    "fallback",
+    "deadline",
+    "retry",
+    "breaker",
+    "rate",
+    "bulkhead",
+    "isolate",
+    "timeout",
+    "idempotent",
+    "name",
+    "crate",
+];
 
 /// What was written between the attribute's brackets.
 #[derive(Clone, Default)]
@@ -51,6 +64,7 @@ pub(crate) struct Args {
     pub(crate) bulkhead: Slot<Bulkhead>,
     pub(crate) isolate: Slot<Threads>,
     pub(crate) breaker: Slot<Breaker>,
+    pub(crate) rate: Slot<Rate>,
     pub(crate) retry: Slot<Retry>,
     /// A path, a closure or a call.
     pub(crate) fallback: Slot<Expr>,
@@ -84,6 +98,7 @@ impl Args {
             || self.bulkhead.written()
             || self.isolate.written()
             || self.breaker.written()
+            || self.rate.written()
             || self.retry.written()
             || self.fallback.written()
     }
@@ -91,7 +106,8 @@ impl Args {
     /// The places of all `KEY = off`.
     pub(crate) fn off(&self) -> impl Iterator<Item = Span> {
         let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
-        let others = [self.bulkhead.off(), self.isolate.off(), self.timeout.off(), self.idempotent.off()];
+        let others =
+            [self.rate.off(), self.bulkhead.off(), self.isolate.off(), self.timeout.off(), self.idempotent.off()];
         strategies.into_iter().chain(others).flatten()
     }
 
@@ -104,6 +120,7 @@ impl Args {
             bulkhead: self.bulkhead.over(&defaults.bulkhead),
             isolate: self.isolate.over(&defaults.isolate),
             breaker: self.breaker.over(&defaults.breaker),
+            rate: self.rate.over(&defaults.rate),
             retry: self.retry.over(&defaults.retry),
             fallback: self.fallback.over(&defaults.fallback),
             idempotent: self.idempotent.over(&defaults.idempotent),
@@ -125,6 +142,7 @@ impl Args {
             "bulkhead" => self.bulkhead.set(key, bulkhead::read(key, input, errors), errors),
             "isolate" => self.isolate.set(key, isolate::read(key, input, errors), errors),
             "breaker" => self.breaker.set(key, breaker::read(key, input, errors), errors),
+            "rate" => self.rate.set(key, rate::read(key, input, errors), errors),
             "retry" => self.retry.set(key, retry::read(key, input, errors), errors),
             "fallback" => self.fallback.set(key, fallback(key, input, errors), errors),
             "idempotent" => self.idempotent.set(key, flag(key, input, errors), errors),
@@ -151,6 +169,7 @@ impl Args {
             "bulkhead" => self.bulkhead.set_off(key, errors),
             "isolate" => self.isolate.set_off(key, errors),
             "breaker" => self.breaker.set_off(key, errors),
+            "rate" => self.rate.set_off(key, errors),
             "retry" => self.retry.set_off(key, errors),
             "fallback" => self.fallback.set_off(key, errors),
             "idempotent" => self.idempotent.set_off(key, errors),

@@ -15,7 +15,7 @@ use proc_macro2::Ident;
 use syn::LitStr;
 use syn::parse::ParseStream;
 
-use super::value;
+use super::value::{self, whole};
 use super::{text, value::nanos};
 use crate::diag::{self, Errors};
 use crate::limits::{CEILING, FLOOR, MOST_SLOTS};
@@ -237,9 +237,4 @@ impl Reader<'_> {
         };
         self.wrong(what, format!("{meant}write \"NAME:SLOTS\", then `/queue:16`, `/wait:100ms`, both or neither"));
     }
-}
-
-/// Digits only: `parse` alone would take `+8`.
-pub(super) fn whole(text: &str) -> Option<u64> {
-    if text.chars().all(|c| c.is_ascii_digit()) { text.parse().ok() } else { None }
 }

@@ -12,9 +12,8 @@ use proc_macro2::Ident;
 use syn::LitStr;
 use syn::parse::ParseStream;
 
-use super::bulkhead::whole;
 use super::text;
-use super::value::{self, nanos};
+use super::value::{self, nanos, whole};
 use crate::diag::{self, Errors};
 use crate::limits::MOST_SLOTS;
 

@@ -21,6 +21,7 @@ pub(crate) mod bulkhead;
 pub(crate) mod isolate;
 pub(crate) mod item;
 pub(crate) mod on;
+pub(crate) mod rate;
 pub(crate) mod retry;
 pub(crate) mod shape;
 pub(crate) mod slot;

@@ -123,6 +123,11 @@ fn scale(number: &str, length: u128) -> Option<u128> {
     part.is_multiple_of(finest).then_some(whole.parse::<u128>().ok()? * length + part / finest)
 }
 
+/// Digits only: `parse` alone would take `+8`.
+pub(super) fn whole(text: &str) -> Option<u64> {
+    if text.chars().all(|c| c.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
 /// A whole number within `range`; `why` says what the bounds protect and `instead` what to write.
 pub(crate) fn count(
     key: &Ident,

@@ -64,6 +64,28 @@ fn a_bulkhead_is_declared_or_joined() {
 }
 
 #[test]
+fn a_rate_is_the_functions_own_shared_or_joined() {
+    const S: u64 = 1_000_000_000;
+    let rate = |text: &str| {
+        let (_, rate) = plan(&format!("rate = \"{text}\"")).rate.expect("a rate");
+        let declared = rate.declared.map(|declared| (declared.count, declared.unit, declared.burst, declared.wait));
+        (rate.name, declared)
+    };
+    assert_eq!(rate("100/s"), (None, Some((100, S, None, None))));
+    assert_eq!(rate("600/m"), (None, Some((600, 60 * S, None, None))));
+    assert_eq!(rate("1/h/burst:1"), (None, Some((1, 3_600 * S, Some(1), None))));
+    assert_eq!(rate("5/10s"), (None, Some((5, 10 * S, None, None))));
+    assert_eq!(rate("1000/ms"), (None, Some((1_000, 1_000_000, None, None))));
+    assert_eq!(rate("api:100/s"), (Some("api".into()), Some((100, S, None, None))));
+    assert_eq!(
+        rate("a.b-1:7/1.5s/wait:5ms/burst:2"),
+        (Some("a.b-1".into()), Some((7, 1_500_000_000, Some(2), Some(5_000_000))))
+    );
+    assert_eq!(rate("api"), (Some("api".into()), None));
+    assert_eq!(rate("1000000/s").1.map(|declared| declared.0), Some(1_000_000));
+}
+
+#[test]
 fn a_breaker_says_only_what_was_written() {
     let breaker = |text: &str| plan(text).breaker.expect("a breaker");
     assert!(matches!(breaker("breaker").origin, Origin::Own));
@@ -105,7 +127,8 @@ fn what_is_retried_follows_from_the_words() {
     assert_eq!(kinds("idempotent, retry(1, on = [error])"), [Kind::Error]);
     assert_eq!(kinds("idempotent, retry(1, on = [timeout])"), [Kind::Timeout]);
     assert_eq!(kinds("idempotent, retry(1, on = [|e| e.ok(), timeout])"), [Kind::Timeout, Kind::Error]);
-    assert_eq!(kinds("bulkhead = \"a\", retry(1, on = [full, wait, rate])"), [Kind::Full, Kind::Wait, Kind::Rate]);
+    let refusing = "bulkhead = \"a\", rate = \"1/s\", retry(1, on = [full, wait, rate])";
+    assert_eq!(kinds(refusing), [Kind::Full, Kind::Wait, Kind::Rate]);
 }
 
 #[test]

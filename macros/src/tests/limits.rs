@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use watertight::Guard;
-use watertight::guard::{Backoff, Breaker, BreakerOn, Budget, Builder, Bulkhead, Jitter, Retry, RetryOn};
+use watertight::guard::{Backoff, Breaker, BreakerOn, Budget, Builder, Bulkhead, Jitter, Rate, Retry, RetryOn};
 
 use super::plan;
 
@@ -104,6 +104,27 @@ fn bulkheads() {
 }
 
 #[test]
+fn rates() {
+    agree(&[
+        ("rate = \"0/s\"", |it| it.rate(Rate::own(0, 1_000 * MS)), false),
+        ("rate = \"1/s\"", |it| it.rate(Rate::own(1, 1_000 * MS)), true),
+        ("rate = \"1000000/s\"", |it| it.rate(Rate::own(1_000_000, 1_000 * MS)), true),
+        ("rate = \"1000001/s\"", |it| it.rate(Rate::own(1_000_001, 1_000 * MS)), false),
+        ("rate = \"1/0s\"", |it| it.rate(Rate::own(1, Duration::ZERO)), false),
+        ("rate = \"1/262800h\"", |it| it.rate(Rate::own(1, THIRTY_YEARS)), true),
+        ("rate = \"1/262801h\"", |it| it.rate(Rate::own(1, THIRTY_YEARS + HOUR)), false),
+        ("rate = \"1/h/burst:262800\"", |it| it.rate(Rate::own(1, HOUR).burst(262_800)), true),
+        ("rate = \"1/h/burst:262801\"", |it| it.rate(Rate::own(1, HOUR).burst(262_801)), false),
+        ("rate = \"1/s/burst:0\"", |it| it.rate(Rate::own(1, 1_000 * MS).burst(0)), false),
+        ("rate = \"1/s/wait:0s\"", |it| it.rate(Rate::own(1, 1_000 * MS).wait(Duration::ZERO)), false),
+        ("rate = \":1/s\"", |it| it.rate(Rate::named("", 1, 1_000 * MS)), false),
+        ("rate = \"limits:1/s\"", |it| it.rate(Rate::named("limits", 1, 1_000 * MS)), true),
+        ("rate = \"limits\"", |it| it.rate(Rate::join("limits")), true),
+        ("rate = \"limits/burst:1\"", |it| it.rate(Rate::join("limits").burst(1)), false),
+    ]);
+}
+
+#[test]
 fn breakers() {
     agree(&[
         ("breaker(window = 0)", |it| it.breaker(Breaker::own().window(0)), false),
@@ -179,7 +200,12 @@ fn retries() {
         ("retry(1, on = [full])", |it| it.retry(Retry::new(1).on([RetryOn::Full])), false),
         ("retry(1, on = [wait])", |it| it.retry(Retry::new(1).on([RetryOn::Wait])), false),
         ("retry(1, on = [open, open])", |it| it.retry(Retry::new(1).on([RetryOn::Open, RetryOn::Open])), false),
-        ("retry(1, on = [rate])", |it| it.retry(Retry::new(1).on([RetryOn::Rate])), true),
+        ("retry(1, on = [rate])", |it| it.retry(Retry::new(1).on([RetryOn::Rate])), false),
+        (
+            "rate = \"1/s\", retry(1, on = [rate])",
+            |it| it.rate(Rate::own(1, 1_000 * MS)).retry(Retry::new(1).on([RetryOn::Rate])),
+            true,
+        ),
         ("retry(1, budget = \"101%\")", |it| it.retry(Retry::new(1).budget(Budget::share(1.01))), false),
         ("retry(1, budget = \"100%\")", |it| it.retry(Retry::new(1).budget(Budget::share(1.0))), true),
         ("retry(1, budget = \"-1%\")", |it| it.retry(Retry::new(1).budget(Budget::share(-0.01))), false),

@@ -69,6 +69,30 @@ const MISTAKES: &[&str] = &[
     "isolate = \"reports:4/queue:1/wait:5\"",
     "isolate = 4",
     "isolate = \"reports:4\", bulkhead = \"db:8\"",
+    "rate = \"100\"",
+    "rate = \"100/\"",
+    "rate = \"0/s\"",
+    "rate = \"2.5/s\"",
+    "rate = \"-1/s\"",
+    "rate = \"api/s\"",
+    "rate = \"api:/s\"",
+    "rate = \":5/s\"",
+    "rate = \"100/sec\"",
+    "rate = \"100/day\"",
+    "rate = \"100/5\"",
+    "rate = \"100/0s\"",
+    "rate = \"100/burst:5\"",
+    "rate = \"100/s/burst:0\"",
+    "rate = \"100/s/burst\"",
+    "rate = \"100/s/brust:5\"",
+    "rate = \"100/s/queue:5\"",
+    "rate = \"100/s/burst:1/burst:2\"",
+    "rate = \"100/s/wait:0s\"",
+    "rate = \"100/s/wait:5\"",
+    "rate = \"2000000/s\"",
+    "rate = \"1/h/burst:300000\"",
+    "rate = \"100 / s\"",
+    "rate = 100",
     "breaker()",
     "breaker = 5",
     "breaker(windw = 5)",
@@ -139,7 +163,7 @@ fn all_mistakes_are_told_at_once() {
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
             `timout` is no key of this attribute
-            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `bulkhead`, `isolate`, `timeout`, `idempotent`, `name` and `crate`
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `idempotent`, `name` and `crate`
             `bulkhead = "recs:0"`: no call could ever run in 0 slots
             write how many may run at once, 1 or more; to shut a function off, isolate its breaker
             `backoff = "2s..1s"`: the first pause is longer than the longest one

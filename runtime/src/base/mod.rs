@@ -10,6 +10,7 @@
 pub(crate) mod clock;
 pub(crate) mod histogram;
 pub(crate) mod lane;
+pub(crate) mod line;
 pub(crate) mod park;
 pub(crate) mod rng;
 pub(crate) mod sync;

@@ -60,6 +60,8 @@ pub enum ErrorKind {
     IsolateFull,
     /// Not begun: no thread of its own came free within the longest wait.
     IsolateWait,
+    /// Not begun: it came too often, and no token was to be had in time.
+    RateLimited,
 }
 
 /// The facts behind each kind, as seen when the decision fell. Lengths are in nanoseconds.
@@ -113,6 +115,12 @@ pub(crate) enum Detail {
         at_large: u32,
         waited: u64,
     },
+    Limited {
+        name: &'static str,
+        count: u32,
+        unit: u64,
+        retry_after: u64,
+    },
 }
 
 impl Error {
@@ -136,6 +144,7 @@ impl Error {
             Detail::Open { .. } => ErrorKind::BreakerOpen,
             Detail::Crowded { .. } | Detail::Unstaffed { .. } => ErrorKind::IsolateFull,
             Detail::WaitedThread { .. } => ErrorKind::IsolateWait,
+            Detail::Limited { .. } => ErrorKind::RateLimited,
         }
     }
 
@@ -144,7 +153,7 @@ impl Error {
         self.site
     }
 
-    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"`, `"isolate"` or `"breaker"`.
+    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"`, `"isolate"`, `"rate"` or `"breaker"`.
     pub fn strategy(&self) -> &'static str {
         match self.kind() {
             ErrorKind::TimedOut => "timeout",
@@ -152,16 +161,19 @@ impl Error {
             ErrorKind::BulkheadFull | ErrorKind::BulkheadWait => "bulkhead",
             ErrorKind::BreakerOpen => "breaker",
             ErrorKind::IsolateFull | ErrorKind::IsolateWait => "isolate",
+            ErrorKind::RateLimited => "rate",
         }
     }
 
-    /// The name of the bulkhead, breaker or set of threads that decided.
+    /// The name of the bulkhead, rate, breaker or set of threads that decided; what is a function's own has the function's
+    /// name.
     pub fn name(&self) -> Option<&'static str> {
         match self.detail {
             Detail::Full { name, .. } | Detail::Waited { name, .. } | Detail::Open { name, .. } => Some(name),
             Detail::Crowded { name, .. } | Detail::Unstaffed { name, .. } | Detail::WaitedThread { name, .. } => {
                 Some(name)
             }
+            Detail::Limited { name, .. } => Some(name),
             _ => None,
         }
     }
@@ -171,10 +183,13 @@ impl Error {
         !matches!(self.detail, Detail::TimedOut { .. } | Detail::Cut { .. })
     }
 
-    /// When it makes sense to come back, where that is known: the rest of an open breaker's cooldown.
+    /// When it makes sense to come back, where that is known: the rest of an open breaker's cooldown, and the moment at
+    /// which a token will be there (to the nanosecond, if nobody else takes it).
     pub fn retry_after(&self) -> Option<Duration> {
         match self.detail {
-            Detail::Open { retry_after, isolated: false, .. } => Some(Duration::from_nanos(retry_after)),
+            Detail::Open { retry_after, isolated: false, .. } | Detail::Limited { retry_after, .. } => {
+                Some(Duration::from_nanos(retry_after))
+            }
             _ => None,
         }
     }
@@ -190,6 +205,7 @@ impl Detail {
             Self::Full { .. } | Self::Crowded { .. } | Self::Unstaffed { .. } => Fate::Refused(Refusal::Full),
             Self::Waited { .. } | Self::WaitedThread { .. } => Fate::Refused(Refusal::Waited),
             Self::Open { .. } => Fate::Refused(Refusal::Open),
+            Self::Limited { .. } => Fate::Refused(Refusal::Rate),
         }
     }
 }
@@ -235,6 +251,9 @@ impl fmt::Display for Error {
             Detail::Open { name, isolated: true, .. } => write!(f, "breaker `{name}` is held open by hand"),
             Detail::Open { name, retry_after, .. } => {
                 write!(f, "breaker `{name}` is open, next probe in {:?}", show(retry_after))
+            }
+            Detail::Limited { name, count, unit, retry_after } => {
+                write!(f, "rate `{name}` allows {count} in {:?}, next one in {:?}", show(unit), show(retry_after))
             }
         }
     }

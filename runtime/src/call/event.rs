@@ -16,6 +16,10 @@ pub enum Event {
     DeadlineChecked,
     /// The breaker let the attempt through.
     BreakerPassed,
+    /// The attempt waits for a token.
+    Throttled,
+    /// The attempt has its token.
+    TokenTaken,
     /// The attempt waits for a slot.
     Queued,
     /// The attempt has its slot.

@@ -20,11 +20,13 @@ pub enum Refusal {
     Deadline,
     /// So little time was left that this function has practically never finished in it.
     Doomed,
+    /// It came too often.
+    Rate,
 }
 
 impl Refusal {
     /// Every reason, in the order of [`Refusal::as_str`]'s table.
-    pub const ALL: [Self; 5] = [Self::Full, Self::Waited, Self::Open, Self::Deadline, Self::Doomed];
+    pub const ALL: [Self; 6] = [Self::Full, Self::Waited, Self::Open, Self::Deadline, Self::Doomed, Self::Rate];
 
     /// The word used in figures and metric labels.
     pub const fn as_str(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Refusal {
             Self::Open => "open",
             Self::Deadline => "deadline",
             Self::Doomed => "doomed",
+            Self::Rate => "rate",
         }
     }
 }
@@ -72,6 +75,7 @@ impl Fate {
         Self::Refused(Refusal::Open),
         Self::Refused(Refusal::Deadline),
         Self::Refused(Refusal::Doomed),
+        Self::Refused(Refusal::Rate),
     ];
 
     /// The word used in figures and metric labels; a refusal's reason is a label of its own.

@@ -92,11 +92,11 @@ impl StopReason {
     }
 }
 
-/// How a wait for a slot ended.
+/// How a wait for a slot or a token ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WaitFate {
-    /// It got the slot.
+    /// It got it.
     Ran,
     /// It waited as long as it may, or its deadline passed.
     Expired,
@@ -128,6 +128,8 @@ struct Figures {
     at_once: Count,
     queued: Count,
     dequeued: Count,
+    throttled: Count,
+    unthrottled: Count,
     lent: Count,
     overruns: Count,
     doomed_probes: Count,
@@ -138,6 +140,7 @@ struct Figures {
     #[cfg(feature = "testing")]
     begun: Count,
     waits: [OnceLock<Box<Histogram>>; WaitFate::ALL.len()],
+    token_waits: [OnceLock<Box<Histogram>>; WaitFate::ALL.len()],
 }
 
 impl Figures {
@@ -151,6 +154,8 @@ impl Figures {
             at_once: Count::new(),
             queued: Count::new(),
             dequeued: Count::new(),
+            throttled: Count::new(),
+            unthrottled: Count::new(),
             lent: Count::new(),
             overruns: Count::new(),
             doomed_probes: Count::new(),
@@ -160,6 +165,7 @@ impl Figures {
             #[cfg(feature = "testing")]
             begun: Count::new(),
             waits: [const { OnceLock::new() }; WaitFate::ALL.len()],
+            token_waits: [const { OnceLock::new() }; WaitFate::ALL.len()],
         })
     }
 }
@@ -218,11 +224,13 @@ impl Tally {
                 total.iter_mut().zip(cells).for_each(|(total, cell)| *total += cell.get());
             }
             all.dequeued += figures.dequeued.get();
+            all.unthrottled += figures.unthrottled.get();
             add_all(&mut all.attempts, &figures.attempts);
         }
         for figures in self.figures() {
             all.started += figures.started.get();
             all.queued += figures.queued.get();
+            all.throttled += figures.throttled.get();
             all.retries += figures.retries.get();
             all.at_once += figures.at_once.get();
             all.lent += figures.lent.get();
@@ -238,13 +246,18 @@ impl Tally {
             if let Some(cut_off) = figures.cut_off.get() {
                 cut_off.add_to(&mut all.cut_off);
             }
-            for (bands, waits) in all.waits.iter_mut().zip(&figures.waits) {
-                if let Some(waits) = waits.get() {
-                    waits.add_to(bands);
-                }
-            }
+            add_waits(&mut all.waits, &figures.waits);
+            add_waits(&mut all.token_waits, &figures.token_waits);
         }
         all
+    }
+}
+
+fn add_waits<const N: usize>(totals: &mut [Bands; N], waits: &[OnceLock<Box<Histogram>>; N]) {
+    for (bands, waits) in totals.iter_mut().zip(waits) {
+        if let Some(waits) = waits.get() {
+            waits.add_to(bands);
+        }
     }
 }
 
@@ -263,6 +276,8 @@ pub(crate) struct TallyFigures {
     pub(crate) at_once: u64,
     pub(crate) queued: u64,
     pub(crate) dequeued: u64,
+    pub(crate) throttled: u64,
+    pub(crate) unthrottled: u64,
     pub(crate) lent: u64,
     pub(crate) overruns: u64,
     pub(crate) doomed_probes: u64,
@@ -272,6 +287,7 @@ pub(crate) struct TallyFigures {
     #[cfg(feature = "testing")]
     pub(crate) begun: u64,
     pub(crate) waits: [Bands; WaitFate::ALL.len()],
+    pub(crate) token_waits: [Bands; WaitFate::ALL.len()],
 }
 
 /// The calling thread's cells, for the length of one poll.
@@ -323,6 +339,15 @@ impl Here<'_> {
     pub(crate) fn left_queue(self, fate: WaitFate, nanos: u64) {
         self.figures.dequeued.add(self.lane, 1);
         self.figures.waits[fate as usize].get_or_init(Histogram::boxed).record(self.lane, nanos);
+    }
+
+    pub(crate) fn throttled(self) {
+        self.figures.throttled.add(self.lane, 1);
+    }
+
+    pub(crate) fn left_throttle(self, fate: WaitFate, nanos: u64) {
+        self.figures.unthrottled.add(self.lane, 1);
+        self.figures.token_waits[fate as usize].get_or_init(Histogram::boxed).record(self.lane, nanos);
     }
 
     pub(crate) fn lent(self) {

@@ -137,7 +137,8 @@ fn publish_site(site: &SiteFigures, before: Option<&SiteFigures>) {
     feed(names::CUT_OFF, labels(&[]), &site.cut_off, before.map(|old| &old.cut_off));
     for fate in WaitFate::ALL {
         let labels = labels(&[("outcome", fate.as_str())]);
-        feed(names::QUEUE_WAIT, labels, site.waits(fate), before.map(|old| old.waits(fate)));
+        feed(names::QUEUE_WAIT, labels.clone(), site.waits(fate), before.map(|old| old.waits(fate)));
+        feed(names::TOKEN_WAIT, labels, site.token_waits(fate), before.map(|old| old.token_waits(fate)));
     }
 }
 
@@ -163,6 +164,9 @@ fn publish_shared(now: &Snapshot) {
         for (name, figure) in figures {
             gauge!(name, "bulkhead" => bulkhead.name).set(figure);
         }
+    }
+    for rate in &now.rates {
+        gauge!(names::RATE_WAITING, "rate" => rate.name).set(rate.waiting);
     }
     for breaker in &now.breakers {
         for state in BreakerState::ALL {

@@ -12,6 +12,8 @@ use std::time::Duration;
 use super::breaker::Breaker;
 use super::bulkhead::Bulkhead;
 use super::mistakes::{BuildError, Mistakes};
+#[cfg(feature = "rate")]
+use super::rate::Rate;
 use super::retry::Retry;
 use super::{EveryError, Guard, sites};
 use crate::declaration::Declaration;
@@ -26,6 +28,8 @@ pub struct Builder {
     timeout: Option<Duration>,
     deadline: Option<Duration>,
     bulkhead: Option<Bulkhead>,
+    #[cfg(feature = "rate")]
+    rate: Option<Rate>,
     breaker: Option<Breaker>,
     retry: Option<Retry>,
     idempotent: bool,
@@ -33,7 +37,18 @@ pub struct Builder {
 
 impl Builder {
     pub(super) fn new(name: Cow<'static, str>, at: &'static Location<'static>) -> Self {
-        Self { name, at, timeout: None, deadline: None, bulkhead: None, breaker: None, retry: None, idempotent: false }
+        Self {
+            name,
+            at,
+            timeout: None,
+            deadline: None,
+            bulkhead: None,
+            #[cfg(feature = "rate")]
+            rate: None,
+            breaker: None,
+            retry: None,
+            idempotent: false,
+        }
     }
 
     /// How long one attempt may take, from the moment its slot is granted. Default: no limit but the deadline's.
@@ -49,6 +64,12 @@ impl Builder {
     /// How many calls may run and wait. Default: any number.
     pub fn bulkhead(self, bulkhead: Bulkhead) -> Self {
         Self { bulkhead: Some(bulkhead), ..self }
+    }
+
+    /// How often attempts may begin. Default: as often as they are asked for.
+    #[cfg(feature = "rate")]
+    pub fn rate(self, rate: Rate) -> Self {
+        Self { rate: Some(rate), ..self }
     }
 
     /// Refuses calls while the last ones failed. Default: none.
@@ -74,10 +95,14 @@ impl Builder {
     /// Every mistake there is, a sentence each: the attribute's rules and ranges hold here, too. And that a guard of
     /// this name was built elsewhere with other settings, with both places.
     pub fn build(self) -> Result<Guard<EveryError>, BuildError> {
-        let Self { name, at, timeout, deadline, bulkhead, breaker, retry, idempotent } = self;
+        #[cfg(feature = "rate")]
+        let (has_rate, rate) = (self.rate.is_some(), self.rate);
+        #[cfg(not(feature = "rate"))]
+        let has_rate = false;
+        let Self { name, at, timeout, deadline, bulkhead, breaker, retry, idempotent, .. } = self;
         let mut mistakes = Mistakes::default();
         mistakes.name("guard", &name);
-        let protects = timeout.is_some() || deadline.is_some() || bulkhead.is_some() || breaker.is_some();
+        let protects = timeout.is_some() || deadline.is_some() || bulkhead.is_some() || breaker.is_some() || has_rate;
         if !protects && retry.is_none() {
             mistakes
                 .add("it names no strategy, so it protects nothing", "give it one at least, for instance a `timeout`");
@@ -87,8 +112,10 @@ impl Builder {
         let deadline = deadline.map(|length| mistakes.length("deadline", length, zero));
         let has_bulkhead = bulkhead.is_some();
         let bulkhead = bulkhead.map(|bulkhead| bulkhead.check(&mut mistakes));
+        #[cfg(feature = "rate")]
+        let rate = rate.map(|rate| rate.check(&mut mistakes));
         let breaker = breaker.map(|breaker| breaker.check(timeout, has_bulkhead, &mut mistakes));
-        let retry = retry.map(|retry| retry.check(idempotent, has_bulkhead, &mut mistakes));
+        let retry = retry.map(|retry| retry.check(idempotent, has_bulkhead, has_rate, &mut mistakes));
         if let Err(mistakes) = mistakes.finish() {
             return Err(BuildError::new(name, at, mistakes));
         }
@@ -97,6 +124,10 @@ impl Builder {
         declared = timeout_nanos.map_or(declared, |nanos| declared.timeout(timeout::Config::new(nanos)));
         declared = deadline.map_or(declared, |nanos| declared.deadline(deadline::Config::new(nanos)));
         declared = bulkhead.map_or(declared, |config| declared.bulkhead(config()));
+        #[cfg(feature = "rate")]
+        {
+            declared = rate.map_or(declared, |config| declared.rate(config()));
+        }
         declared = breaker.map_or(declared, |config| declared.breaker(config()));
         declared = retry.map_or(declared, |config| declared.retry(config()));
         declared = if idempotent { declared.idempotent() } else { declared };

@@ -18,6 +18,10 @@ pub(crate) const FLOOR: u32 = 2;
 /// The most.
 pub(crate) const CEILING: u32 = 128;
 
+/// The shortest time between two tokens of a rate: finer, and an interval in whole nanoseconds would be off by more than a
+/// thousandth.
+pub(crate) const SHORTEST_INTERVAL: u64 = 1_000;
+
 /// The results a breaker may judge together, and wait for.
 pub(crate) const MOST_CALLS: u64 = 100_000;
 /// The shortest time in which a breaker may judge: it is counted in tenths, and a tenth of less is noise.

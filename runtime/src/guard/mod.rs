@@ -36,8 +36,12 @@ mod breaker;
 mod builder;
 mod bulkhead;
 mod judge;
+// Its ranges for rates are read with their feature alone.
+#[cfg_attr(not(feature = "rate"), allow(dead_code))]
 mod limits;
 mod mistakes;
+#[cfg(feature = "rate")]
+mod rate;
 mod retry;
 mod sites;
 
@@ -50,6 +54,8 @@ pub use builder::Builder;
 pub use bulkhead::Bulkhead;
 pub use judge::{ByClass, EveryError, Judge};
 pub use mistakes::BuildError;
+#[cfg(feature = "rate")]
+pub use rate::Rate;
 pub use retry::{Budget, Retry, RetryOn};
 
 use crate::call::{Error, Failure, Identity};

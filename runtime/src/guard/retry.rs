@@ -91,6 +91,7 @@ impl Retry {
         self,
         idempotent: bool,
         has_bulkhead: bool,
+        has_rate: bool,
         mistakes: &mut Mistakes,
     ) -> impl FnOnce() -> Config + use<> {
         let Self { times, backoff, on, max_duration, budget } = self;
@@ -120,6 +121,12 @@ impl Retry {
                 mistakes.add(
                     "an attempt that timed out may have written before it was cut off, and trying again would write twice",
                     "add `idempotent()` if running twice does no harm, or take Timeout out of the list",
+                );
+            }
+            if on.contains(&RetryOn::Rate) && !has_rate {
+                mistakes.add(
+                    "Rate is a rate limit's refusal, and this guard has none",
+                    "add `rate`, or take it out of the list of `retry`",
                 );
             }
             for cause in [RetryOn::Full, RetryOn::Wait] {

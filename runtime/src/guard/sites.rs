@@ -60,6 +60,7 @@ fn differs(before: &Declaration, now: &Declaration) -> String {
         ("timeout", before.timeout == now.timeout),
         ("deadline", before.deadline == now.deadline),
         ("bulkhead", before.bulkhead == now.bulkhead),
+        ("rate", before.rate == now.rate),
         ("breaker", before.breaker == now.breaker),
         ("retry", before.retry == now.retry),
         ("idempotent", before.idempotent == now.idempotent),

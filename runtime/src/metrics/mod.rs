@@ -12,4 +12,4 @@ mod snapshot;
 mod table;
 
 pub use crate::strategies::breaker::State as BreakerState;
-pub use snapshot::{BreakerFigures, BulkheadFigures, IsolateFigures, SiteFigures, Snapshot, snapshot};
+pub use snapshot::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures, SiteFigures, Snapshot, snapshot};

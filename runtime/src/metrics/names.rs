@@ -54,6 +54,10 @@ metrics! {
         "How long attempts had run when they were cut off, in seconds; they would have taken longer.";
     QUEUE_WAIT = "watertight_queue_wait_seconds", Histogram, ["function", "module", "outcome"],
         "How long callers waited for a slot, in seconds, by how the wait ended.";
+    TOKEN_WAIT = "watertight_token_wait_seconds", Histogram, ["function", "module", "outcome"],
+        "How long callers waited for a token of their rate, in seconds, by how the wait ended.";
+    RATE_WAITING = "watertight_rate_waiting", Gauge, ["rate"],
+        "How many wait for a token.";
     OVERRUNS = "watertight_overruns_total", Counter, ["function", "module"],
         "Attempts that answered after their limit, because the body blocked its thread.";
     LENT = "watertight_slots_lent_total", Counter, ["function", "module"],

@@ -11,8 +11,9 @@ use crate::declaration::Declaration;
 use crate::registry::{self, Threads};
 use crate::strategies::breaker::{Breaker, Change, Standing, State as BreakerState};
 use crate::strategies::bulkhead::Bulkhead;
+use crate::strategies::rate::Rate;
 
-/// The figures of every guarded function, bulkhead and breaker of the binary, used or not.
+/// The figures of every guarded function, bulkhead, rate and breaker of the binary, used or not.
 ///
 /// Its Display is a table.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,8 @@ pub struct Snapshot {
     pub bulkheads: Vec<BulkheadFigures>,
     /// One per set of threads of their own, by name.
     pub isolates: Vec<IsolateFigures>,
+    /// One per rate, by name.
+    pub rates: Vec<RateFigures>,
     /// One per breaker, by name.
     pub breakers: Vec<BreakerFigures>,
 }
@@ -56,6 +59,7 @@ pub fn snapshot() -> Snapshot {
         sites: catalogue::entries().into_iter().map(SiteFigures::read).collect(),
         bulkheads: registry::bulkheads().into_iter().map(BulkheadFigures::read).collect(),
         isolates: registry::isolates().into_iter().map(IsolateFigures::read).collect(),
+        rates: registry::rates().into_iter().map(RateFigures::read).collect(),
         breakers: registry::breakers().into_iter().map(|breaker| BreakerFigures::read(breaker, now)).collect(),
     }
 }
@@ -74,6 +78,11 @@ impl Snapshot {
     /// The threads of a name.
     pub fn isolate(&self, name: &str) -> Option<&IsolateFigures> {
         self.isolates.iter().find(|isolate| isolate.name == name)
+    }
+
+    /// The first rate of a name.
+    pub fn rate(&self, name: &str) -> Option<&RateFigures> {
+        self.rates.iter().find(|rate| rate.name == name)
     }
 
     /// The first breaker of a name.
@@ -120,6 +129,8 @@ pub struct SiteFigures {
     pub retries: u64,
     /// Calls waiting for a slot.
     pub queued: u64,
+    /// Calls waiting for a token.
+    pub throttled: u64,
     /// Attempts that got their slot without waiting.
     pub entered_at_once: u64,
     /// Nested calls that ran in the slot of the call around them.
@@ -138,6 +149,7 @@ pub struct SiteFigures {
     attempts: [u64; AttemptFate::ALL.len()],
     stops: [u64; StopReason::ALL.len()],
     waits: [Bands; WaitFate::ALL.len()],
+    token_waits: [Bands; WaitFate::ALL.len()],
 }
 
 impl SiteFigures {
@@ -169,6 +181,7 @@ impl SiteFigures {
             fallback_failed: fallback(FallbackUse::Failed),
             retries: all.retries,
             queued: all.queued.saturating_sub(all.dequeued),
+            throttled: all.throttled.saturating_sub(all.unthrottled),
             entered_at_once: all.at_once,
             lent: all.lent,
             overruns: all.overruns,
@@ -180,6 +193,7 @@ impl SiteFigures {
             attempts: all.attempts,
             stops: all.stops,
             waits: all.waits,
+            token_waits: all.token_waits,
         }
     }
 
@@ -216,6 +230,11 @@ impl SiteFigures {
     /// How long callers waited for a slot, by how the wait ended; those that did not wait are not among them.
     pub fn waits(&self, fate: WaitFate) -> &Bands {
         &self.waits[fate as usize]
+    }
+
+    /// How long callers waited for a token, by how the wait ended; those that did not wait are not among them.
+    pub fn token_waits(&self, fate: WaitFate) -> &Bands {
+        &self.token_waits[fate as usize]
     }
 }
 
@@ -299,6 +318,35 @@ impl IsolateFigures {
             peak_queued: seen.peak_queued,
             abandoned: standing.abandoned,
             overran: standing.overran,
+        }
+    }
+}
+
+/// A rate's figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RateFigures {
+    /// Its name; a function's own rate has the function's.
+    pub name: &'static str,
+    /// How many tokens come in a unit of time.
+    pub count: u32,
+    /// The unit of time.
+    pub unit: Duration,
+    /// How many can be taken at once.
+    pub burst: u32,
+    /// How many wait for a token.
+    pub waiting: u32,
+}
+
+impl RateFigures {
+    fn read(rate: &'static Rate) -> Self {
+        let figures = rate.figures();
+        Self {
+            name: rate.name(),
+            count: figures.count,
+            unit: Duration::from_nanos(figures.unit),
+            burst: figures.burst,
+            waiting: rate.waiting(),
         }
     }
 }

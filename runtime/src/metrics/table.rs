@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::snapshot::{BreakerFigures, BulkheadFigures, IsolateFigures, SiteFigures, Snapshot};
+use super::snapshot::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures, SiteFigures, Snapshot};
 
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,6 +35,11 @@ impl fmt::Display for Snapshot {
             writeln!(f)?;
             let heads = ["isolate", "running", "abandoned", "threads", "peak", "queued", "queue", "peak"];
             write_table(f, &heads, self.isolates.iter().map(isolate_row).collect())?;
+        }
+        if !self.rates.is_empty() {
+            writeln!(f)?;
+            let heads = ["rate", "count", "unit", "burst", "waiting"];
+            write_table(f, &heads, self.rates.iter().map(rate_row).collect())?;
         }
         if !self.breakers.is_empty() {
             writeln!(f)?;
@@ -77,6 +82,11 @@ fn isolate_row(isolate: &IsolateFigures) -> Vec<String> {
     let mut row = vec![(*name).to_owned(), running.to_string(), running_abandoned.to_string()];
     row.extend([threads, peak_running, queued, queue, peak_queued].map(ToString::to_string));
     row
+}
+
+fn rate_row(rate: &RateFigures) -> Vec<String> {
+    let RateFigures { name, count, unit, burst, waiting } = rate;
+    vec![(*name).to_owned(), count.to_string(), short(*unit), burst.to_string(), waiting.to_string()]
 }
 
 fn breaker_row(breaker: &BreakerFigures) -> Vec<String> {

@@ -107,7 +107,7 @@ impl Call {
         let now = this.now.take().unwrap_or_else(Moment::now);
         if *this.attempt == 0 {
             // The earliest thing known of the first attempt; that it was refused, if nothing else is.
-            *this.begun_at = (*this.queued_at).min(*this.started_at).min(now);
+            *this.begun_at = (*this.begun_at).min(*this.queued_at).min(*this.started_at).min(now);
         }
         let seen = Seen {
             attempt: *this.attempt,

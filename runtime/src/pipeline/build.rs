@@ -2,7 +2,7 @@
 //! again.
 
 use super::floor::Floor;
-use super::{Compartment, Pipeline, Retries};
+use super::{Compartment, Pipeline, Retries, Throttle};
 use crate::catalogue::Entry;
 use crate::declaration::{Declaration, Form};
 use crate::registry;
@@ -21,6 +21,7 @@ impl Pipeline {
             retry: declared.retry.map(|config| Retries { config, budget: registry::budget(&config) }),
             breaker: declared.breaker.map(|config| registry::breaker(declared, &config)),
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
+            rate: declared.rate.map(|config| Throttle { rate: registry::rate(declared, &config), wait: config.wait }),
             bulkhead: compartment(declared, timeout),
             timeout,
             heeds_deadline: declared.can_refuse() || declared.fallback || declared.form == Form::ByHand,

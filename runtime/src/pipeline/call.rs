@@ -4,11 +4,11 @@
 //! built per function ([`super::run`]). Each attempt walks through the same stages:
 //!
 //! ```text
-//!            ┌─────────────── handed over ──┐
-//!   Fresh ───┼──▶ Queued ───────────────────┼──▶ Running ──▶ Over ──▶ Answering
-//!     ▲      └── slot free, nobody waiting ─┘       │          ▲     (the fallback)
-//!     │                                             │ failed   │
-//!     └──────── Paused ◀────────────────────────────┴──────────┘ refused, or no retry
+//!            ┌──▶ Throttled ──┐ token due
+//!   Fresh ───┴────────────────┴─┬──▶ Queued ──┬──▶ Running ──▶ Over ──▶ Answering
+//!     ▲          token there    └─────────────┘       │          ▲     (the fallback)
+//!     │                         slot free, or handed  │ failed   │
+//!     └──────── Paused ◀──────────────────────────────┴──────────┘ refused, or no retry
 //! ```
 //!
 //! [`super::gate`] holds what happens before the body runs, [`super::after`] what happens when it has ended; this file
@@ -25,6 +25,7 @@ use tokio::task::unconstrained;
 use tokio::time::{Sleep, sleep_until};
 
 use super::Pipeline;
+use super::throttle::Throttled;
 use crate::base::clock::Moment;
 use crate::base::park::alarm;
 use crate::call::context::{Ambient, Deadline, Scope, next_call};
@@ -40,6 +41,7 @@ use crate::strategies::timeout::Cause;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Fresh,
+    Throttled,
     Queued,
     Running,
     Paused,
@@ -66,6 +68,8 @@ pin_project! {
         pub(super) limit: Moment,
         pub(super) cause: Cause,
         pub(super) admission: Option<Admission>,
+        // A wait for a token, or a token while the slot is waited for: rare, so it is not carried along.
+        pub(super) throttled: Option<Box<Throttled>>,
         pub(super) waiting: Option<Waiting>,
         pub(super) held: Option<Held>,
         pub(super) ticket: Option<Ticket>,
@@ -133,6 +137,7 @@ impl Call {
             limit: Moment::NEVER,
             cause: Cause::Timeout,
             admission: None,
+            throttled: None,
             waiting: None,
             held: None,
             ticket: None,
@@ -237,6 +242,8 @@ impl Call {
             here.attempt(if panicked { AttemptFate::Panicked } else { AttemptFate::Cancelled });
         }
         *this.held = None;
+        self.as_mut().leave_throttle();
+        let this = self.as_mut().project();
         match this.admission.take() {
             Some(admission) if panicked => {
                 let now = Moment::now();

@@ -1,4 +1,4 @@
-//! What happens before the body runs: the deadline, the breaker, the slot.
+//! What happens before the body runs: the deadline, the breaker, the token, the slot.
 //!
 //! On the way down the clock is read as seldom as the accounting allows. A refusal by a full bulkhead reads none; a call
 //! without a deadline reads it when its body starts; with a deadline that reading serves the body's start too.
@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 
 use super::Pipeline;
 use super::call::{Call, Stage};
+use super::throttle::Throttled;
 use crate::base::clock::Moment;
 use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
@@ -19,6 +20,7 @@ use crate::call::{Detail, Fate, Refusal};
 use crate::strategies::breaker::Sign;
 use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
 use crate::strategies::deadline::Turn;
+use crate::strategies::rate::{Asked, Token};
 use crate::strategies::retry::Trouble;
 use crate::strategies::{deadline, timeout};
 
@@ -38,6 +40,7 @@ impl Call {
             let passed = match self.stage {
                 Stage::Running => return Poll::Ready(Gate::Run),
                 Stage::Fresh => self.as_mut().ask_all(cx),
+                Stage::Throttled => ready!(self.as_mut().poll_token(cx)),
                 Stage::Queued => ready!(self.as_mut().poll_slot(cx)),
                 Stage::Paused => {
                     ready!(self.as_mut().poll_limit(cx));
@@ -53,7 +56,7 @@ impl Call {
         }
     }
 
-    /// Every stage in line, all at once if no slot has to be waited for.
+    /// Every stage in line, all at once if neither a token nor a slot has to be waited for.
     #[inline]
     fn ask_all(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Result<(), Refused> {
         let this = self.as_mut().project();
@@ -74,6 +77,34 @@ impl Call {
             *this.admission = Some(admission.map_err(|why| Refused::note(this.refused, why))?);
             note(Event::BreakerPassed);
         }
+        let mut token = None;
+        if let Some(throttle) = &pipeline.rate {
+            let now = *now.get_or_insert_with(Moment::now);
+            match throttle.rate.ask(now, throttle.wait, deadline.at, cx) {
+                Asked::Token(granted) => {
+                    note(Event::TokenTaken);
+                    token = Some(granted);
+                }
+                Asked::Waiting(waiting) => {
+                    self.wait_for_token(waiting, now);
+                    return Ok(());
+                }
+                Asked::Refused(why) => return Err(Refused::note(this.refused, why)),
+            }
+        }
+        self.ask_slot(cx, now, token)
+    }
+
+    /// The stages behind the rate. A token is given back by being dropped, and spent by the start of the body.
+    #[inline]
+    pub(super) fn ask_slot(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        now: Option<Moment>,
+        token: Option<Token>,
+    ) -> Result<(), Refused> {
+        let this = self.as_mut().project();
+        let pipeline = *this.pipeline;
         if let Some(compartment) = &pipeline.bulkhead {
             match compartment.ask(cx, *this.id, this.refused)? {
                 Entry::Held(held) => {
@@ -89,8 +120,9 @@ impl Call {
                     let now = now.unwrap_or_else(Moment::now);
                     *this.waiting = Some(waiting);
                     *this.queued_at = now;
-                    *this.limit = now.plus(compartment.wait).min(deadline.at);
+                    *this.limit = now.plus(compartment.wait).min(pipeline.heeded(*this.deadline).at);
                     *this.stage = Stage::Queued;
+                    *this.throttled = token.map(|token| Box::new(Throttled::Token(token)));
                     pipeline.tally.here().queued();
                     note(Event::Queued);
                     return Ok(());
@@ -98,6 +130,9 @@ impl Call {
             }
         }
         *this.now = now;
+        if let Some(token) = token {
+            token.spend();
+        }
         self.start();
         Ok(())
     }
@@ -158,6 +193,9 @@ impl Call {
         passed.map_err(|why| Refused::note(this.refused, why))?;
         *this.held = Some(held);
         *this.now = Some(now);
+        if let Some(throttled) = this.throttled.take() {
+            throttled.spend();
+        }
         note(Event::SlotTaken);
         self.start();
         Ok(())
@@ -186,6 +224,7 @@ impl Call {
             Some(Detail::Waited { .. } | Detail::WaitedThread { .. }) if faults.wait => Sign::Failure,
             _ => Sign::Neutral,
         };
+        *this.throttled = None;
         if let Some(admission) = this.admission.take() {
             admission.settle(sign, 0, Moment::now);
         }
@@ -195,6 +234,7 @@ impl Call {
             }
             Some(why @ (Detail::Waited { .. } | Detail::WaitedThread { .. })) => (why.fate(), Trouble::Waited),
             Some(why @ Detail::Open { .. }) => (why.fate(), Trouble::Open),
+            Some(Detail::Limited { retry_after, .. }) => (Fate::Refused(Refusal::Rate), Trouble::Limited(*retry_after)),
             Some(why) => (why.fate(), Trouble::OutOfTime),
             None => (Fate::Refused(Refusal::Deadline), Trouble::OutOfTime),
         };
@@ -217,11 +257,11 @@ impl Call {
 
 /// Says that an attempt was refused; why is noted in the call, where it is read, instead of being handed up and copied
 /// at every step.
-struct Refused;
+pub(super) struct Refused;
 
 impl Refused {
     #[inline]
-    fn note(place: &mut Option<Detail>, why: Detail) -> Self {
+    pub(super) fn note(place: &mut Option<Detail>, why: Detail) -> Self {
         *place = Some(why);
         Self
     }
@@ -261,13 +301,13 @@ impl super::Compartment {
 impl Pipeline {
     /// The deadline as far as this site takes notice of it.
     #[inline]
-    fn heeded(&self, deadline: Deadline) -> Deadline {
+    pub(super) fn heeded(&self, deadline: Deadline) -> Deadline {
         if self.heeds_deadline { deadline } else { Deadline::NONE }
     }
 
     /// Whether what is left is worth starting with.
     #[inline]
-    fn check_deadline(&self, now: Moment, deadline: Deadline, turn: Turn) -> Result<(), Detail> {
+    pub(super) fn check_deadline(&self, now: Moment, deadline: Deadline, turn: Turn) -> Result<(), Detail> {
         note(Event::DeadlineChecked);
         let limits = self.floor.get(now, self.tally);
         match deadline::decide(now, deadline, turn, limits, || self.floor.one_more_doomed()) {

@@ -11,6 +11,8 @@
 //! - **retry outside everything an attempt takes**, so that no slot is held in a pause and each attempt asks anew;
 //! - **breaker outside bulkhead**, so that an open breaker takes no slot, and a full bulkhead, which is our doing, does
 //!   not look like a failing dependency;
+//! - **rate outside bulkhead**, so that a call which comes too often takes no place in a queue; its token comes back when
+//!   there is no slot;
 //! - **bulkhead outside timeout**, so that waiting for a slot is bounded apart from the work, and the slot is taken
 //!   before the body can take a pooled connection;
 //! - **timeout innermost**, one per attempt, dropping the body where it stands.
@@ -33,6 +35,7 @@ mod floor;
 mod gate;
 mod isolated;
 mod run;
+mod throttle;
 
 pub use answer::{Answering, answer, answer_unrefused, fall_back, settle};
 pub use call::Call;
@@ -46,6 +49,7 @@ use crate::call::tally::Tally;
 use crate::strategies::breaker::{Breaker, Causes};
 use crate::strategies::bulkhead::Bulkhead;
 use crate::strategies::isolate::Workers;
+use crate::strategies::rate::Rate;
 use crate::strategies::retry;
 use floor::Floor;
 
@@ -58,6 +62,7 @@ pub(crate) struct Pipeline {
     pub(crate) breaker: Option<&'static Breaker>,
     /// What this site counts against the dependency.
     pub(crate) faults: Causes,
+    pub(crate) rate: Option<Throttle>,
     /// The bulkhead, or the one that stands in front of the site's own threads.
     pub(crate) bulkhead: Option<Compartment>,
     pub(crate) timeout: Option<u64>,
@@ -76,6 +81,12 @@ pub(crate) struct Compartment {
     pub(crate) learns: bool,
     /// The threads whose slots it counts.
     pub(crate) workers: Option<&'static Workers>,
+}
+
+/// A rate and how long this site waits for a token.
+pub(crate) struct Throttle {
+    pub(crate) rate: &'static Rate,
+    pub(crate) wait: u64,
 }
 
 /// Retries and their budget.

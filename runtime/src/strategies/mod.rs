@@ -6,6 +6,7 @@
 //! | [`deadline`] | `deadline` | bounds the call and all it awaits | nothing |
 //! | [`retry`] | `retry` | asks again, within a budget | a retry from the budget |
 //! | [`breaker`] | `breaker` | stops asking once failure is undeniable | an admission, a probe |
+//! | [`rate`] | `rate` | bounds how often bodies start | a token, a place in line |
 //! | [`bulkhead`] | `bulkhead` | bounds how many run and how many wait | a slot, a place in the queue |
 //! | [`isolate`] | `isolate` | gives code that blocks threads of its own | nothing: the slot is a bulkhead's |
 //! | [`timeout`] | `timeout` | bounds one attempt | nothing |
@@ -21,5 +22,6 @@ pub(crate) mod bulkhead;
 pub(crate) mod deadline;
 pub mod fallback;
 pub(crate) mod isolate;
+pub(crate) mod rate;
 pub(crate) mod retry;
 pub(crate) mod timeout;

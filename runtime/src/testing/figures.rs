@@ -68,12 +68,12 @@ impl Figures {
         self.before = self.entry.tally.read();
     }
 
-    /// What has been counted since the mark. What goes up and down (in flight, queued) is as it is now.
+    /// What has been counted since the mark. What goes up and down (in flight, queued, throttled) is as it is now.
     pub fn read(&self) -> SiteFigures {
         let now = self.entry.tally.read();
         let gauges = SiteFigures::of(self.entry.declaration, now.clone());
         let mut figures = SiteFigures::of(self.entry.declaration, since(now, &self.before));
-        (figures.in_flight, figures.queued) = (gauges.in_flight, gauges.queued);
+        (figures.in_flight, figures.queued, figures.throttled) = (gauges.in_flight, gauges.queued, gauges.throttled);
         figures
     }
 
@@ -194,6 +194,8 @@ fn since(now: TallyFigures, then: &TallyFigures) -> TallyFigures {
         at_once: now.at_once - then.at_once,
         queued: now.queued - then.queued,
         dequeued: now.dequeued - then.dequeued,
+        throttled: now.throttled - then.throttled,
+        unthrottled: now.unthrottled - then.unthrottled,
         lent: now.lent - then.lent,
         overruns: now.overruns - then.overruns,
         doomed_probes: now.doomed_probes - then.doomed_probes,
@@ -202,6 +204,7 @@ fn since(now: TallyFigures, then: &TallyFigures) -> TallyFigures {
         cut_off: now.cut_off.since(&then.cut_off),
         begun: now.begun - then.begun,
         waits: less_each(now.waits, &then.waits, |now, then| now.since(then)),
+        token_waits: less_each(now.token_waits, &then.token_waits, |now, then| now.since(then)),
     }
 }
 

@@ -1,21 +1,11 @@
-//! The line of those who wait, guarded by the bulkhead's lock.
+//! The line of those who wait, guarded by the bulkhead's lock, and the loans that have to be settled there.
 //!
-//! Tickets grow, so the line is sorted by them and a waiter is found by bisection. A ticket that is not in the line has
-//! been called: there is no other way out that leaves the waiter unaware. Room is reserved for the whole line up to a
-//! limit, so that waiting allocates nothing either; the bound keeps it small.
+//! A ticket that is not in the line has been called: there is no other way out that leaves the waiter unaware.
 
-use std::collections::VecDeque;
 use std::task::Waker;
 
-/// A place in the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ticket(u64);
-
-#[derive(Debug)]
-struct Waiter {
-    ticket: Ticket,
-    waker: Waker,
-}
+pub(super) use crate::base::line::Ticket;
+use crate::base::line::Waiters;
 
 /// A loan whose two ends do not meet in one scope: who comes first leaves a note for the other.
 #[derive(Debug)]
@@ -39,44 +29,31 @@ pub(super) enum Settled {
 
 #[derive(Debug)]
 pub(super) struct Line {
-    waiters: VecDeque<Waiter>,
-    next: u64,
+    waiters: Waiters,
     notes: Vec<Note>,
 }
 
-/// How many places are reserved up front at most.
-const RESERVED: u32 = 1_024;
-
 impl Line {
     pub(super) fn with_room_for(queue: u32) -> Self {
-        Self { waiters: VecDeque::with_capacity(queue.min(RESERVED) as usize), next: 0, notes: Vec::new() }
+        Self { waiters: Waiters::with_room_for(queue), notes: Vec::new() }
     }
 
     pub(super) fn join(&mut self, waker: Waker) -> Ticket {
-        let ticket = Ticket(self.next);
-        self.next += 1;
-        self.waiters.push_back(Waiter { ticket, waker });
-        ticket
+        self.waiters.join(waker)
     }
 
     /// Takes out the oldest waiter, whose slot is granted by that.
     pub(super) fn call_next(&mut self) -> Option<Waker> {
-        self.waiters.pop_front().map(|waiter| waiter.waker)
-    }
-
-    fn position(&self, ticket: Ticket) -> Option<usize> {
-        self.waiters.binary_search_by_key(&ticket, |waiter| waiter.ticket).ok()
+        self.waiters.call_next()
     }
 
     pub(super) fn waker_of(&mut self, ticket: Ticket) -> Option<&mut Waker> {
-        let at = self.position(ticket)?;
-        Some(&mut self.waiters[at].waker)
+        self.waiters.waker_of(ticket)
     }
 
     /// Takes a waiter out of the middle.
     pub(super) fn leave(&mut self, ticket: Ticket) -> Option<Waker> {
-        let at = self.position(ticket)?;
-        self.waiters.remove(at).map(|waiter| waiter.waker)
+        self.waiters.leave(ticket)
     }
 
     /// A borrower ends away from its lender.

@@ -23,6 +23,8 @@ pub(crate) enum Trouble {
     Waited,
     /// The breaker refused.
     Open,
+    /// It came too often; a token will be there after so many nanoseconds.
+    Limited(u64),
     /// The deadline is spent, or there is too little left.
     OutOfTime,
 }
@@ -70,6 +72,7 @@ pub(crate) fn decide(config: &Config, seen: Seen, roll: f64) -> Next {
     }
     let hint = match seen.trouble {
         Trouble::Answered(verdict) => verdict.retry_after.map(crate::base::clock::nanos),
+        Trouble::Limited(retry_after) => Some(retry_after),
         _ => None,
     };
     let pause = hint.unwrap_or_else(|| pause(config.backoff, seen.attempt, seen.last_pause, roll));
@@ -92,6 +95,7 @@ fn is_retryable(config: &Config, seen: Seen) -> bool {
         Trouble::Full => config.on.full,
         Trouble::Waited => config.on.wait,
         Trouble::Open => config.on.open,
+        Trouble::Limited(_) => config.on.rate,
         Trouble::OutOfTime => false,
     }
 }

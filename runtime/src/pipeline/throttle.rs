@@ -1,0 +1,93 @@
+//! Waiting for a token, the one stage of the line that is seldom entered and never by most.
+//!
+//! What such an attempt has to remember is therefore kept in a box that only it asks for, and not in every call. The same box
+//! keeps a token while its attempt waits for a slot.
+//!
+//! Invariants: a token is spent when the body starts, and given back on every other way; when a token is had in the last
+//! moment, the deadline is asked again before anything else is taken.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::call::{Call, Stage};
+use super::gate::Refused;
+use crate::base::clock::Moment;
+use crate::call::event::{Event, note};
+use crate::call::tally::WaitFate;
+use crate::strategies::deadline::Turn;
+use crate::strategies::rate::{Looked, Token, Waiting};
+
+/// What an attempt has of a rate before its body starts.
+#[derive(Debug)]
+pub(super) enum Throttled {
+    Waiting { place: Waiting, since: Moment },
+    Token(Token),
+}
+
+impl Throttled {
+    /// The body starts.
+    pub(super) fn spend(self) {
+        if let Self::Token(token) = self {
+            token.spend();
+        }
+    }
+}
+
+impl Call {
+    #[cold]
+    pub(super) fn wait_for_token(self: Pin<&mut Self>, place: Waiting, now: Moment) {
+        let this = self.project();
+        if *this.attempt == 0 {
+            *this.begun_at = now;
+        }
+        *this.limit = place.due();
+        *this.throttled = Some(Box::new(Throttled::Waiting { place, since: now }));
+        *this.stage = Stage::Throttled;
+        this.pipeline.tally.here().throttled();
+        note(Event::Throttled);
+    }
+
+    /// A wait for a token: there, in vain, or still waiting.
+    pub(super) fn poll_token(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
+        loop {
+            let this = self.as_mut().project();
+            let now = Moment::now();
+            let Some(Throttled::Waiting { place, since }) = this.throttled.as_deref_mut() else { return Poll::Pending };
+            let since = *since;
+            let (fate, outcome) = match place.look(now, cx) {
+                Looked::Until(due) => {
+                    *this.limit = due;
+                    ready!(self.as_mut().poll_limit(cx));
+                    continue;
+                }
+                Looked::InVain(why) => (WaitFate::Expired, Err(why)),
+                Looked::Token(token) => (WaitFate::Ran, Ok(token)),
+            };
+            let pipeline = *this.pipeline;
+            *this.throttled = None;
+            pipeline.tally.here().left_throttle(fate, now.since(since));
+            let token = match outcome {
+                Ok(token) => token,
+                Err(why) => return Poll::Ready(Err(Refused::note(this.refused, why))),
+            };
+            let deadline = pipeline.heeded(*this.deadline);
+            if deadline.is_set()
+                && let Err(why) = pipeline.check_deadline(now, deadline, Turn { in_queue: true, wanted: false })
+            {
+                return Poll::Ready(Err(Refused::note(this.refused, why)));
+            }
+            note(Event::TokenTaken);
+            return Poll::Ready(self.ask_slot(cx, Some(now), Some(token)));
+        }
+    }
+
+    /// Dropped, or at its end: whatever it has of a rate goes back.
+    pub(super) fn leave_throttle(self: Pin<&mut Self>) {
+        let this = self.project();
+        if let Some(throttled) = this.throttled.take()
+            && let Throttled::Waiting { since, .. } = &*throttled
+        {
+            this.pipeline.tally.here().left_throttle(WaitFate::Cancelled, Moment::now().since(*since));
+        }
+    }
+}
