@@ -3,9 +3,8 @@
 //! The attribute and the runtime are one product in two crates pinned to each other's exact version, so what stands here
 //! may change with every release.
 //!
-//! The traits in [`judge`] use autoref specialisation: `(&&&Judged(out)).verdict()` finds the implementation that needs
-//! the fewest references, so the most special one comes first, and the choice is made by the type an expression has and
-//! not by how somebody spelt it (an alias of `Result` is a `Result`).
+//! The traits in [`kinds`] are imported where generated code asks what a return type is; the essay of `pipeline/kind.rs`
+//! says how they choose.
 
 pub use crate::base::park::wait;
 pub use crate::call::Verdict;
@@ -14,8 +13,8 @@ pub use crate::catalogue::Entry;
 pub use crate::catalogue::LINKED;
 pub use crate::declaration::Declaration;
 pub use crate::pipeline::{
-    Answering, Attempt, Call, CarriesRefusals, End, Entered, Entering, Isolated, Once, Refusable, Seat, Step, answer,
-    answer_unrefused, attempt, enter, fall_back, isolated, once, settle,
+    Call, CarriesRefusals, End, Entered, Kind, Refusable, Returned, answer, answer_unrefused, asking, attempt,
+    attempt_or, enter, fall_back, isolated, once, once_or, settle,
 };
 pub use crate::site::Site;
 
@@ -35,14 +34,13 @@ configs!(breaker, bulkhead, deadline, isolate, rate, retry, timeout);
 #[doc(hidden)]
 pub use linkme;
 
-pub mod judge;
+/// The traits among which the compiler chooses.
+pub mod kinds {
+    pub use crate::pipeline::{KeptOnly, NeitherOfThem, NoErrors, SaidAndKept, SaidOnly};
+}
 
-use std::cell::Cell;
-use std::marker::PhantomData;
-
-use crate::call::{BoxError, Classify, Failure};
+use crate::call::Failure;
 pub use crate::strategies::fallback;
-use crate::strategies::fallback::{Fallible, Plain, Shape};
 
 /// Lets the key `rate` through.
 #[cfg(feature = "rate")]
@@ -89,31 +87,6 @@ macro_rules! __list {
 }
 
 pub use crate::__list as list;
-
-/// What a body returned, to be judged.
-#[derive(Debug)]
-pub struct Judged<'a, R>(pub &'a R);
-
-/// A failed attempt's return value, to be kept as a source if it can be.
-pub struct Keep<R>(Cell<Option<R>>);
-
-impl<R> Keep<R> {
-    /// Takes it over.
-    pub const fn new(returned: R) -> Self {
-        Self(Cell::new(Some(returned)))
-    }
-}
-
-/// A tag for a function's return type.
-#[derive(Debug)]
-pub struct Returned<R>(PhantomData<fn() -> R>);
-
-impl<R> Returned<R> {
-    /// The tag of what a call ends with.
-    pub const fn of(_: &End<R>) -> Self {
-        Self(PhantomData)
-    }
-}
 
 /// A return type whose errors a predicate can be asked about.
 #[diagnostic::on_unimplemented(
@@ -182,15 +155,15 @@ pub fn breaker_skip<R: Errs>(verdict: Verdict, returned: &R, skip: impl FnOnce(&
     Verdict { failure: verdict.failure && !is_skipped, ..verdict }
 }
 
-/// Fixes the parameter of a closure to the failure of a shape, which inference alone cannot.
+/// Fixes the parameter of a closure to the failure of a kind, which inference alone cannot.
 #[inline]
-pub fn with_failure<S: Shape, O, F: FnOnce(Failure<S::Error>) -> O>(_: &S, fallback: F) -> F {
+pub fn with_failure<K: Kind, O, F: FnOnce(Failure<K::Error>) -> O>(_: &K, fallback: F) -> F {
     fallback
 }
 
-/// Fixes what a function gives to the value of a shape, where the function would give anything.
+/// Fixes what a function gives to the value of a kind, where the function would give anything.
 #[inline]
-pub fn with_value<S: Shape, F: FnOnce() -> S::Value>(_: &S, fallback: F) -> F {
+pub fn with_value<K: Kind, F: FnOnce() -> K::Value>(_: &K, fallback: F) -> F {
     fallback
 }
 

@@ -63,6 +63,43 @@ forms! {
     generic: some::<Vec<u8>>, Ok(vec![]), Ok(vec![]);
 }
 
+fn never() -> ! {
+    panic!("no answer")
+}
+
+#[resilient(timeout = "20ms", fallback = never)]
+async fn by_a_path() -> Outcome<u8> {
+    step().await?;
+    Ok(9)
+}
+
+#[resilient(timeout = "20ms", fallback = || never())]
+async fn by_a_closure() -> Outcome<u8> {
+    step().await?;
+    Ok(9)
+}
+
+#[resilient(timeout = "20ms", fallback = |failure| panic!("{failure:?}"))]
+async fn with_the_failure() -> Outcome<u8> {
+    step().await?;
+    Ok(9)
+}
+
+#[resilient(timeout = "20ms", fallback = |_| unreachable!())]
+async fn without_an_error() -> Option<u8> {
+    Some(9)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_may_never_return() {
+    assert_eq!(sendable(by_a_path()).await, Ok(9));
+    assert_eq!(sendable(by_a_closure()).await, Ok(9));
+    assert_eq!(sendable(with_the_failure()).await, Ok(9));
+    assert_eq!(without_an_error().await, Some(9));
+    let panicked = tokio::spawn(failing(1, by_a_path())).await.expect_err("the fallback panics");
+    assert!(panicked.is_panic());
+}
+
 fn some<T: Default>() -> T {
     T::default()
 }

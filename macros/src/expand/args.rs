@@ -69,8 +69,7 @@ pub(super) fn of(sig: &mut Signature, kind: &mut Kind, kept: &Kept<'_>) -> Vec<B
 pub(super) fn but_for(sig: &mut Signature, kind: &mut Kind, mentions: &Mentions) -> Option<Vec<Binding>> {
     let (mut stripped, mut rebound) = (sig.clone(), kind.clone());
     let mut bindings = of(&mut stripped, &mut rebound, &Kept { mentions, in_place: true });
-    let receiver = mentions.has_self() && !may_move(sig);
-    if !receiver && !bindings.iter().any(|binding| binding.kept) {
+    if !leaves(sig, &bindings, mentions) {
         return None;
     }
     // Its own statements may have moved any of them already.
@@ -94,6 +93,12 @@ pub(super) fn for_thread(sig: &mut Signature, kind: &mut Kind, mentions: &Mentio
     }
     (*sig, *kind) = (stripped, rebound);
     bindings
+}
+
+/// Whether the fallback names something that the body does not share with it.
+pub(super) fn leaves(sig: &Signature, bindings: &[Binding], mentions: &Mentions) -> bool {
+    let receiver = mentions.has_self() && !may_move(sig);
+    receiver || bindings.iter().any(|binding| binding.kept)
 }
 
 fn of_signature(sig: &mut Signature, kept: &Kept<'_>) -> Vec<Binding> {

@@ -3,11 +3,15 @@
 //! ```text
 //! without retry                                   with retry
 //! let body = pin!(Some(async move { BODY }));     loop {
-//! once(call, body, judge).await                       let argument = given.give(is_last);
+//! once(call, body, kind).await                        let argument = given.give(is_last);
 //!                                                     let body = pin!(Some(async move { BODY }));
-//!                                                     match attempt(call, body, judge, keep).await { … }
+//!                                                     if let Some(end) = attempt(call, body, kind).await { break end; }
 //!                                                 }
 //! ```
+//!
+//! A fallback that names no argument is handed along (`once_or`, `attempt_or`) and runs inside of the same future: an
+//! await of its own would be paid for in every function that is compiled, and is the dearest thing an expansion can
+//! have. One that names an argument can only be made when the body is gone, so it has that await.
 //!
 //! The block stays in place and is handed down by `Pin<&mut _>`. Passed by value, it would be copied into the future of
 //! every function it goes through, and deep call chains would overflow their stacks. It is an `async` block and no
@@ -30,36 +34,57 @@
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Lifetime, Token, Type, TypeInfer};
+use syn::{Expr, Lifetime, Token, Type, TypeInfer};
 
 use super::args::Binding;
 use super::paths::{Paths, local, ours};
 use crate::parse::shape::{Output, Shape};
 use crate::plan::Plan;
 
-/// `let __wt_end = …;` for a body that runs once. What it takes along when it leaves something for the fallback is in
-/// `taken`; otherwise that is everything.
-pub(super) fn once(plan: &Plan, taken: Option<&[Binding]>, paths: &Paths<'_>) -> TokenStream {
+/// What follows the body inside of the future that runs it.
+pub(super) enum Then<'a> {
+    /// Nothing: `__wt_end` is for others to see to.
+    End,
+    /// A fallback that names no argument, and the statements that prepare it.
+    FallBack(&'a TokenStream, &'a TokenStream),
+}
+
+/// `let __wt_end = …;`, or the answer itself, of a body that runs once. What it takes along when it leaves something for
+/// the fallback is in `taken`; otherwise that is everything.
+pub(super) fn once(plan: &Plan, taken: Option<&[Binding]>, then: &Then<'_>, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
-    let (once, judge) = (paths.once(here), judge(plan, paths));
     let body = block(plan, &taken.into_iter().flatten().map(Binding::take_in).collect());
     // The user's own place, names and all: from elsewhere, the compiler would take the block for the macro's and speak of
     // "value" where it means an argument. What is taken along although a fallback names it is reported here too.
     let at = plan.item.shape.block.span_open();
     let capture = taken.is_none().then(|| quote_spanned!(at=> move));
     let asynchronous = quote_spanned!(at=> async #capture);
-    quote_spanned! {here=>
-        let __wt_end = {
-            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronous #body));
-            #once(__wt_call.as_mut(), __wt_body, #judge).await
-        };
+    let kind = kind(plan, paths);
+    let body = quote_spanned! {here=>
+        let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronous #body));
+        #kind
+    };
+    match then {
+        Then::End => {
+            let once = paths.once(here);
+            quote_spanned! {here=>
+                let __wt_end = {
+                    #body
+                    #once(__wt_call.as_mut(), __wt_body, __wt_kind).await
+                };
+            }
+        }
+        Then::FallBack(prepared, fallback) => {
+            let once = paths.once_or(first(fallback));
+            let run = or(&once, fallback);
+            quote_spanned!(here=> #body #prepared #run.await)
+        }
     }
 }
 
-/// `let __wt_end = …;` for a body that may run again.
-pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, paths: &Paths<'_>) -> TokenStream {
+/// The same for a body that may run again.
+pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, then: &Then<'_>, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
-    let (attempt, step, judge, keep) = (paths.attempt(here), paths.step(here), judge(plan, paths), keep(paths));
     let call = local("__wt_call", here);
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
     let leave = bindings.iter().map(Binding::leave);
@@ -70,18 +95,50 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, paths: &Path
     let key = plan.retry.as_ref().map_or(here, |retry| retry.key);
     let capture = moves.then(|| quote_spanned!(key=> move));
     let asynchronous = quote_spanned!(key=> async #capture);
-    quote_spanned! {here=>
-        #(#put_by)*
-        let __wt_end = loop {
-            #(#hand_out)*
-            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronous #body));
-            match #attempt(__wt_call.as_mut(), __wt_body, #judge, #keep).await {
-                #step::End(__wt_end) => break __wt_end,
-                #step::Again => {}
+    let kind = kind(plan, paths);
+    let body = quote_spanned! {here=>
+        #(#hand_out)*
+        let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#asynchronous #body));
+        #kind
+    };
+    match then {
+        Then::End => {
+            let attempt = paths.attempt(here);
+            quote_spanned! {here=>
+                #(#put_by)*
+                let __wt_end = loop {
+                    #body
+                    if let ::core::option::Option::Some(__wt_end) =
+                        #attempt(__wt_call.as_mut(), __wt_body, __wt_kind).await
+                    {
+                        break __wt_end;
+                    }
+                };
+                #(#leave)*
             }
-        };
-        #(#leave)*
+        }
+        Then::FallBack(prepared, fallback) => {
+            let attempt = paths.attempt_or(first(fallback));
+            let run = or(&attempt, fallback);
+            quote_spanned! {here=>
+                #(#put_by)*
+                loop {
+                    #body
+                    #prepared
+                    if let ::core::option::Option::Some(__wt_whole) = #run.await {
+                        break __wt_whole;
+                    }
+                }
+            }
+        }
     }
+}
+
+/// Runs the body and, if need be, the fallback; located there, since that is what has to change when it does not fit.
+fn or(function: &TokenStream, fallback: &TokenStream) -> TokenStream {
+    let at = first(fallback);
+    let [call, body, kind] = ["__wt_call", "__wt_body", "__wt_kind"].map(|name| local(name, at));
+    quote_spanned!(ours(at)=> #function(#call.as_mut(), #body, #kind, #fallback))
 }
 
 /// The user's braces around the stated type and the user's block.
@@ -130,41 +187,44 @@ impl VisitMut for Infer {
     }
 }
 
-/// What an attempt's result means.
-pub(super) fn judge(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+/// `let __wt_kind = …;`: what the return type says, and what the user's predicates make of it.
+pub(super) fn kind(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
-    let (judge, judged) = (paths.judge(here), paths.judged(here));
-    let by_type = quote_spanned! {here=> {
-        use #judge::*;
-        (&&&#judged(__wt_out)).verdict()
-    }};
-    let mut verdict = by_type;
+    let (kinds, returned) = (paths.kinds(here), paths.returned(here));
+    let by_type = quote_spanned! {here=>
+        let __wt_kind = {
+            use #kinds::*;
+            (&&&&&#returned::by(&__wt_body)).__wt_kind()
+        };
+    };
+    let Some(verdict) = verdict(plan, paths) else { return by_type };
+    let asking = paths.asking(here);
+    quote_spanned! {here=>
+        #by_type
+        let __wt_kind = #asking(__wt_kind, |__wt_verdict, __wt_out| #verdict);
+    }
+}
+
+/// What the user's predicates make of `__wt_verdict`, if there are any.
+fn verdict(plan: &Plan, paths: &Paths<'_>) -> Option<TokenStream> {
+    let here = Span::mixed_site();
+    let mut steps: Vec<(TokenStream, Option<&Expr>)> = Vec::new();
     // What widens first, then what narrows: `abort` and `skip` have the last word.
     if let Some(retry) = &plan.retry {
-        if retry.any {
-            let widened = paths.retry_any(here);
-            verdict = quote_spanned!(here=> #widened(#verdict));
-        }
-        if let Some(predicate) = &retry.predicate {
-            verdict = asked(&paths.retry_on(first(predicate)), &verdict, predicate);
-        }
-        if let Some(predicate) = &retry.abort {
-            verdict = asked(&paths.retry_abort(first(predicate)), &verdict, predicate);
-        }
+        steps.extend(retry.any.then(|| (paths.retry_any(here), None)));
+        steps.extend(retry.predicate.iter().map(|predicate| (paths.retry_on(first(predicate)), Some(predicate))));
+        steps.extend(retry.abort.iter().map(|predicate| (paths.retry_abort(first(predicate)), Some(predicate))));
     }
     if let Some(breaker) = &plan.breaker {
-        if breaker.any {
-            let widened = paths.breaker_any(here);
-            verdict = quote_spanned!(here=> #widened(#verdict));
-        }
-        if let Some(predicate) = &breaker.predicate {
-            verdict = asked(&paths.breaker_on(first(predicate)), &verdict, predicate);
-        }
-        if let Some(predicate) = &breaker.skip {
-            verdict = asked(&paths.breaker_skip(first(predicate)), &verdict, predicate);
-        }
+        steps.extend(breaker.any.then(|| (paths.breaker_any(here), None)));
+        steps.extend(breaker.predicate.iter().map(|predicate| (paths.breaker_on(first(predicate)), Some(predicate))));
+        steps.extend(breaker.skip.iter().map(|predicate| (paths.breaker_skip(first(predicate)), Some(predicate))));
     }
-    quote_spanned!(here=> |__wt_out| #verdict)
+    let by_type = (!steps.is_empty()).then(|| local("__wt_verdict", here).into_token_stream())?;
+    Some(steps.into_iter().fold(by_type, |verdict, (function, predicate)| match predicate {
+        None => quote_spanned!(here=> #function(#verdict)),
+        Some(predicate) => asked(&function, &verdict, predicate),
+    }))
 }
 
 /// The verdict so far, as a predicate of the user's changes it.
@@ -172,16 +232,6 @@ fn asked(function: &TokenStream, verdict: &TokenStream, predicate: &impl ToToken
     let at = first(predicate);
     let out = local("__wt_out", at);
     quote_spanned!(ours(at)=> #function(#verdict, #out, #predicate))
-}
-
-/// What is kept of a result that is tried again.
-pub(super) fn keep(paths: &Paths<'_>) -> TokenStream {
-    let here = Span::mixed_site();
-    let (judge, keep) = (paths.judge(here), paths.keep(here));
-    quote_spanned! {here=> |__wt_out| {
-        use #judge::*;
-        (&&#keep::new(__wt_out)).keep()
-    }}
 }
 
 /// The places of the first and of the last token.

@@ -23,7 +23,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
 use super::args::Binding;
-use super::body::{block, judge, keep};
+use super::body::{block, kind};
 use super::paths::{Paths, local, ours};
 use crate::parse::shape::Kind;
 use crate::plan::{Isolate, Plan};
@@ -33,7 +33,7 @@ pub(super) fn run(plan: &Plan, isolate: &Isolate, bindings: &[Binding], paths: &
     let here = Span::mixed_site();
     let (enter, entered, end, isolated) =
         (paths.enter(here), paths.entered(here), paths.end(here), paths.isolated(isolate.key));
-    let judge = judge(plan, paths);
+    let kind = kind(plan, paths);
     let call = local("__wt_call", here);
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
     let leave = bindings.iter().map(Binding::leave);
@@ -43,13 +43,12 @@ pub(super) fn run(plan: &Plan, isolate: &Isolate, bindings: &[Binding], paths: &
     let body = quote_spanned!(ours(isolate.key)=> #isolated(#seat, async move #body));
     let run = if plan.retry.is_none() {
         let once = paths.once(here);
-        quote_spanned!(here=> break #once(__wt_call.as_mut(), __wt_body, #judge).await;)
+        quote_spanned!(here=> break #once(__wt_call.as_mut(), __wt_body, __wt_kind).await;)
     } else {
-        let (attempt, step, keep) = (paths.attempt(here), paths.step(here), keep(paths));
+        let attempt = paths.attempt(here);
         quote_spanned! {here=>
-            match #attempt(__wt_call.as_mut(), __wt_body, #judge, #keep).await {
-                #step::End(__wt_end) => break __wt_end,
-                #step::Again => {}
+            if let ::core::option::Option::Some(__wt_end) = #attempt(__wt_call.as_mut(), __wt_body, __wt_kind).await {
+                break __wt_end;
             }
         }
     };
@@ -63,6 +62,7 @@ pub(super) fn run(plan: &Plan, isolate: &Isolate, bindings: &[Binding], paths: &
             };
             #(#hand_out)*
             let __wt_body = ::core::pin::pin!(::core::option::Option::Some(#body));
+            #kind
             #run
         };
         #(#leave)*

@@ -31,6 +31,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, Pat, ReturnType, Type};
 
 use self::args::Kept;
+use self::body::Then;
 use self::mentions::Mentions;
 use self::paths::{Paths, local, ours};
 use crate::parse::shape::{Kind, Output};
@@ -45,20 +46,27 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
         None => args::but_for(sig, kind, &mentions),
         Some(_) => Some(args::of(sig, kind, &Kept { mentions: &mentions, in_place: false })),
     };
+    let after = match &plan.retry {
+        None => bindings.is_some(),
+        Some(_) => args::leaves(&plan.item.sig, bindings.as_deref().unwrap_or_default(), &mentions),
+    } || plan.isolate.is_some()
+        || !plan.fallback.as_ref().is_some_and(is_made_at_once);
     let paths = Paths(&plan.runtime);
     let here = Span::mixed_site();
     let (site, call) = (site::declare(&plan, &paths), paths.call(here));
+    let fallback = plan.fallback.as_ref().map(|fallback| Fallback::new(fallback, &plan.item.shape.kind, &paths));
+    let (then, answer) = match &fallback {
+        None => (Then::End, answer(&plan, &paths)),
+        Some(fallback) if after => (Then::End, fallback.after(&paths)),
+        Some(fallback) => (Then::FallBack(&fallback.prepared, &fallback.value), TokenStream::new()),
+    };
     let run = if let Some(isolate) = &plan.isolate {
         isolated::run(&plan, isolate, bindings.as_deref().unwrap_or_default(), &paths)
     } else if plan.retry.is_none() {
-        body::once(&plan, bindings.as_deref(), &paths)
+        body::once(&plan, bindings.as_deref(), &then, &paths)
     } else {
         let moves = args::may_move(&plan.item.sig);
-        body::again(&plan, bindings.as_deref().unwrap_or_default(), moves, &paths)
-    };
-    let answer = match &plan.fallback {
-        None => answer(&plan, &paths),
-        Some(fallback) => fall_back(fallback, &plan.item.shape.kind, &paths),
+        body::again(&plan, bindings.as_deref().unwrap_or_default(), moves, &then, &paths)
     };
     let guarded = quote_spanned! {here=>
         #site
@@ -129,53 +137,71 @@ fn error_type(ty: &Type) -> &Type {
     }
 }
 
+/// Whether making this fallback runs nothing of the user's, so that it can be made before it is known to be needed.
+fn is_made_at_once(fallback: &Expr) -> bool {
+    matches!(fallback, Expr::Path(_) | Expr::Closure(_) | Expr::Call(_) | Expr::MethodCall(_))
+}
+
 /// `Default::default`, from wherever.
 fn is_default(path: &syn::Path) -> bool {
     let mut words = path.segments.iter().rev().map(|segment| &segment.ident);
     words.next().is_some_and(|last| last == "default") && words.next().is_some_and(|last| last == "Default")
 }
 
-/// The end of a call with a fallback; located at the fallback, for the same reason.
-fn fall_back(fallback: &Expr, kind: &Kind, paths: &Paths<'_>) -> TokenStream {
-    let here = Span::mixed_site();
-    let (at, _) = body::ends(fallback);
-    let (judge, returned) = (paths.judge(here), paths.returned(here));
-    let (call, failure, shape) = (local("__wt_call", at), local("__wt_failure", at), local("__wt_shape", at));
-    let with_failure = paths.with_failure(at);
-    let tokens = match kind {
-        Kind::AsyncTrait(_) => mentions::in_async_trait(fallback.to_token_stream()),
-        _ => fallback.to_token_stream(),
-    };
-    // A closure that does not say what it takes has to be told before its body is looked at.
-    let (told, fallback) = match fallback {
-        Expr::Closure(closure) if closure.inputs.first().is_some_and(|input| !matches!(input, Pat::Type(_))) => {
-            let told = local("__wt_fallback", at);
-            (quote_spanned!(ours(at)=> let #told = #with_failure(&#shape, #tokens);), told.into_token_stream())
-        }
-        // Its type is whatever is wanted, so what is wanted has to be said.
-        Expr::Path(path) if is_default(&path.path) => {
-            let with_value = paths.with_value(at);
-            let told = local("__wt_fallback", at);
-            (quote_spanned!(ours(at)=> let #told = #with_value(&#shape, #tokens);), told.into_token_stream())
-        }
-        Expr::Call(_) | Expr::MethodCall(_) => (TokenStream::new(), quote_spanned!(ours(at)=> || #tokens)),
-        _ => (TokenStream::new(), tokens),
-    };
-    let function = paths.fall_back(at);
-    let answer = quote_spanned!(ours(at)=> #function(#shape, #call.as_mut(), #failure, #fallback).await);
-    let settle = paths.settle(here);
-    // A success is sorted out before anything is awaited, so that it need not be `Send` for the fallback's sake.
-    quote_spanned! {here=>
-        let (__wt_shape, __wt_failure) = {
-            use #judge::*;
-            let __wt_end = __wt_end;
-            let __wt_shape = (&#returned::of(&__wt_end)).shape();
-            match #settle(&__wt_shape, __wt_call.as_mut(), __wt_end) {
-                ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
-                ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
-            }
+/// A fallback in the form in which the runtime takes it.
+struct Fallback {
+    at: Span,
+    /// What has to stand before it.
+    prepared: TokenStream,
+    value: TokenStream,
+}
+
+impl Fallback {
+    fn new(fallback: &Expr, kind: &Kind, paths: &Paths<'_>) -> Self {
+        let (at, _) = body::ends(fallback);
+        let (of_kind, told) = (local("__wt_kind", at), local("__wt_fallback", at));
+        let value = match kind {
+            Kind::AsyncTrait(_) => mentions::in_async_trait(fallback.to_token_stream()),
+            _ => fallback.to_token_stream(),
         };
-        #told
-        #answer
+        let tell = |function: TokenStream| quote_spanned!(ours(at)=> let #told = #function(&#of_kind, #value););
+        let prepared = match fallback {
+            // A closure that does not say what it takes has to be told before its body is looked at.
+            Expr::Closure(closure) if closure.inputs.first().is_some_and(|input| !matches!(input, Pat::Type(_))) => {
+                tell(paths.with_failure(at))
+            }
+            // Its type is whatever is wanted, so what is wanted has to be said.
+            Expr::Path(path) if is_default(&path.path) => tell(paths.with_value(at)),
+            Expr::Call(_) | Expr::MethodCall(_) => {
+                return Self { at, prepared: TokenStream::new(), value: quote_spanned!(ours(at)=> || #value) };
+            }
+            _ => return Self { at, prepared: TokenStream::new(), value },
+        };
+        Self { at, prepared, value: told.into_token_stream() }
+    }
+
+    /// Asks it when the body and all that the body borrowed are gone; located at the fallback, since that is what has to
+    /// change when it does not fit.
+    fn after(&self, paths: &Paths<'_>) -> TokenStream {
+        let (here, at) = (Span::mixed_site(), self.at);
+        let Self { prepared, value, .. } = self;
+        let (kinds, returned, settle) = (paths.kinds(here), paths.returned(here), paths.settle(here));
+        let (fall_back, ask) = (paths.fall_back(at), local("__wt_kind", at));
+        let (call, failure) = (local("__wt_call", at), local("__wt_failure", at));
+        let asked = quote_spanned!(ours(at)=> #fall_back(#ask, #call.as_mut(), #failure, #value).await);
+        // A success is sorted out before anything is awaited, so that it need not be `Send` for the fallback's sake.
+        quote_spanned! {here=>
+            let (__wt_kind, __wt_failure) = {
+                use #kinds::*;
+                let __wt_end = __wt_end;
+                let __wt_kind = (&&&&&#returned::of(&__wt_end)).__wt_kind();
+                match #settle(&__wt_kind, __wt_call.as_mut(), __wt_end) {
+                    ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+                    ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
+                }
+            };
+            #prepared
+            #asked
+        }
     }
 }

@@ -76,22 +76,19 @@ impl Guarded {
                         return __wt_return; } '__wt_body : { __self.get(id, x). await }
                         })
                     );
-                    match ::watertight::__private::attempt(
+                    let __wt_kind = {
+                        use ::watertight::__private::kinds::*;
+                        (&&&&&::watertight::__private::Returned::by(&__wt_body))
+                            .__wt_kind()
+                    };
+                    if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
                             __wt_call.as_mut(),
                             __wt_body,
-                            |__wt_out| {
-                                use ::watertight::__private::judge::*;
-                                (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                            },
-                            |__wt_out| {
-                                use ::watertight::__private::judge::*;
-                                (&&::watertight::__private::Keep::new(__wt_out)).keep()
-                            },
+                            __wt_kind,
                         )
                         .await
                     {
-                        ::watertight::__private::Step::End(__wt_end) => break __wt_end,
-                        ::watertight::__private::Step::Again => {}
+                        break __wt_end;
                     }
                 };
                 ::watertight::__private::answer(

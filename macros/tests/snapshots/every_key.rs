@@ -41,63 +41,43 @@ async fn f() -> Result<Vec<u8>, AppError> {
     let mut __wt_call = ::core::pin::pin!(
         crate ::facade::watertight::__private::Call::begin(& __WT_SITE)
     );
-    let __wt_end = loop {
+    loop {
         let __wt_body = ::core::pin::pin!(
             ::core::option::Option::Some(async move { if let
             ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
             Result < Vec < u8 >, AppError > > { return __wt_return; } '__wt_body : {
             load(). await } })
         );
-        match crate::facade::watertight::__private::attempt(
+        let __wt_kind = {
+            use crate::facade::watertight::__private::kinds::*;
+            (&&&&&crate::facade::watertight::__private::Returned::by(&__wt_body))
+                .__wt_kind()
+        };
+        let __wt_kind = crate::facade::watertight::__private::asking(
+            __wt_kind,
+            |__wt_verdict, __wt_out| crate::facade::watertight::__private::breaker_on(
+                crate::facade::watertight::__private::retry_on(
+                    __wt_verdict,
+                    __wt_out,
+                    |e| e.is_transient(),
+                ),
+                __wt_out,
+                is_outage,
+            ),
+        );
+        let __wt_fallback = crate::facade::watertight::__private::with_failure(
+            &__wt_kind,
+            |failure| Cached::of(failure),
+        );
+        if let ::core::option::Option::Some(__wt_whole) = crate::facade::watertight::__private::attempt_or(
                 __wt_call.as_mut(),
                 __wt_body,
-                |__wt_out| crate::facade::watertight::__private::breaker_on(
-                    crate::facade::watertight::__private::retry_on(
-                        {
-                            use crate::facade::watertight::__private::judge::*;
-                            (&&&crate::facade::watertight::__private::Judged(__wt_out))
-                                .verdict()
-                        },
-                        __wt_out,
-                        |e| e.is_transient(),
-                    ),
-                    __wt_out,
-                    is_outage,
-                ),
-                |__wt_out| {
-                    use crate::facade::watertight::__private::judge::*;
-                    (&&crate::facade::watertight::__private::Keep::new(__wt_out)).keep()
-                },
+                __wt_kind,
+                __wt_fallback,
             )
             .await
         {
-            crate::facade::watertight::__private::Step::End(__wt_end) => break __wt_end,
-            crate::facade::watertight::__private::Step::Again => {}
+            break __wt_whole;
         }
-    };
-    let (__wt_shape, __wt_failure) = {
-        use crate::facade::watertight::__private::judge::*;
-        let __wt_end = __wt_end;
-        let __wt_shape = (&crate::facade::watertight::__private::Returned::of(&__wt_end))
-            .shape();
-        match crate::facade::watertight::__private::settle(
-            &__wt_shape,
-            __wt_call.as_mut(),
-            __wt_end,
-        ) {
-            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
-            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
-        }
-    };
-    let __wt_fallback = crate::facade::watertight::__private::with_failure(
-        &__wt_shape,
-        |failure| Cached::of(failure),
-    );
-    crate::facade::watertight::__private::fall_back(
-            __wt_shape,
-            __wt_call.as_mut(),
-            __wt_failure,
-            __wt_fallback,
-        )
-        .await
+    }
 }

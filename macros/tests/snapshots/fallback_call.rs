@@ -26,31 +26,24 @@ async fn get(
             ::core::option::Option::None:: < Result < Vec < u8 >, AppError > > { return
             __wt_return; } '__wt_body : { load(& name, page). await } })
         );
-        ::watertight::__private::once(
-                __wt_call.as_mut(),
-                __wt_body,
-                |__wt_out| {
-                    use ::watertight::__private::judge::*;
-                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                },
-            )
-            .await
+        let __wt_kind = {
+            use ::watertight::__private::kinds::*;
+            (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+        };
+        ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind).await
     };
-    let (__wt_shape, __wt_failure) = {
-        use ::watertight::__private::judge::*;
+    let (__wt_kind, __wt_failure) = {
+        use ::watertight::__private::kinds::*;
         let __wt_end = __wt_end;
-        let __wt_shape = (&::watertight::__private::Returned::of(&__wt_end)).shape();
-        match ::watertight::__private::settle(
-            &__wt_shape,
-            __wt_call.as_mut(),
-            __wt_end,
-        ) {
+        let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
+            .__wt_kind();
+        match ::watertight::__private::settle(&__wt_kind, __wt_call.as_mut(), __wt_end) {
             ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
-            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+            ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
         }
     };
     ::watertight::__private::fall_back(
-            __wt_shape,
+            __wt_kind,
             __wt_call.as_mut(),
             __wt_failure,
             || stale(&name, page),

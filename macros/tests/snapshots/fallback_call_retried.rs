@@ -28,46 +28,39 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
             Result < Vec < u8 >, AppError > > { return __wt_return; } '__wt_body : {
             load(name). await } })
         );
-        match ::watertight::__private::attempt(
+        let __wt_kind = {
+            use ::watertight::__private::kinds::*;
+            (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+        };
+        if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
                 __wt_call.as_mut(),
                 __wt_body,
-                |__wt_out| {
-                    use ::watertight::__private::judge::*;
-                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                },
-                |__wt_out| {
-                    use ::watertight::__private::judge::*;
-                    (&&::watertight::__private::Keep::new(__wt_out)).keep()
-                },
+                __wt_kind,
             )
             .await
         {
-            ::watertight::__private::Step::End(__wt_end) => break __wt_end,
-            ::watertight::__private::Step::Again => {}
+            break __wt_end;
         }
     };
     #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let name = __wt_given_name.left();
     let _ = &name;
-    let (__wt_shape, __wt_failure) = {
-        use ::watertight::__private::judge::*;
+    let (__wt_kind, __wt_failure) = {
+        use ::watertight::__private::kinds::*;
         let __wt_end = __wt_end;
-        let __wt_shape = (&::watertight::__private::Returned::of(&__wt_end)).shape();
-        match ::watertight::__private::settle(
-            &__wt_shape,
-            __wt_call.as_mut(),
-            __wt_end,
-        ) {
+        let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
+            .__wt_kind();
+        match ::watertight::__private::settle(&__wt_kind, __wt_call.as_mut(), __wt_end) {
             ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
-            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
+            ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
         }
     };
     let __wt_fallback = ::watertight::__private::with_failure(
-        &__wt_shape,
+        &__wt_kind,
         |failure| stale(&name, failure),
     );
     ::watertight::__private::fall_back(
-            __wt_shape,
+            __wt_kind,
             __wt_call.as_mut(),
             __wt_failure,
             __wt_fallback,

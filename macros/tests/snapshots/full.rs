@@ -20,7 +20,7 @@ pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
     );
     #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_user = ::watertight::__private::Given::new(user);
-    let __wt_end = loop {
+    loop {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
         let user = __wt_given_user.give(__wt_call.is_last());
         let __wt_body = ::core::pin::pin!(
@@ -29,42 +29,19 @@ pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
             Result < Vec < Rec >, AppError > > { return __wt_return; } '__wt_body : {
             fetch(user). await } })
         );
-        match ::watertight::__private::attempt(
+        let __wt_kind = {
+            use ::watertight::__private::kinds::*;
+            (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+        };
+        if let ::core::option::Option::Some(__wt_whole) = ::watertight::__private::attempt_or(
                 __wt_call.as_mut(),
                 __wt_body,
-                |__wt_out| {
-                    use ::watertight::__private::judge::*;
-                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                },
-                |__wt_out| {
-                    use ::watertight::__private::judge::*;
-                    (&&::watertight::__private::Keep::new(__wt_out)).keep()
-                },
+                __wt_kind,
+                empty_vec,
             )
             .await
         {
-            ::watertight::__private::Step::End(__wt_end) => break __wt_end,
-            ::watertight::__private::Step::Again => {}
+            break __wt_whole;
         }
-    };
-    let (__wt_shape, __wt_failure) = {
-        use ::watertight::__private::judge::*;
-        let __wt_end = __wt_end;
-        let __wt_shape = (&::watertight::__private::Returned::of(&__wt_end)).shape();
-        match ::watertight::__private::settle(
-            &__wt_shape,
-            __wt_call.as_mut(),
-            __wt_end,
-        ) {
-            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
-            ::core::result::Result::Err(__wt_failure) => (__wt_shape, __wt_failure),
-        }
-    };
-    ::watertight::__private::fall_back(
-            __wt_shape,
-            __wt_call.as_mut(),
-            __wt_failure,
-            empty_vec,
-        )
-        .await
+    }
 }

@@ -24,15 +24,11 @@ impl<T> Users<T> {
                 ::core::option::Option::None:: < Result < (), AppError > > { return
                 __wt_return; } '__wt_body : { self.put_row(). await } })
             );
-            ::watertight::__private::once(
-                    __wt_call.as_mut(),
-                    __wt_body,
-                    |__wt_out| {
-                        use ::watertight::__private::judge::*;
-                        (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                    },
-                )
-                .await
+            let __wt_kind = {
+                use ::watertight::__private::kinds::*;
+                (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+            };
+            ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind).await
         };
         ::watertight::__private::answer(
             __wt_call.as_mut(),
@@ -65,22 +61,18 @@ impl<T> Users<T> {
                 ::core::option::Option::None:: < Result < u8, AppError > > { return
                 __wt_return; } '__wt_body : { load(id). await } })
             );
-            match ::watertight::__private::attempt(
+            let __wt_kind = {
+                use ::watertight::__private::kinds::*;
+                (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+            };
+            if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
                     __wt_call.as_mut(),
                     __wt_body,
-                    |__wt_out| {
-                        use ::watertight::__private::judge::*;
-                        (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                    },
-                    |__wt_out| {
-                        use ::watertight::__private::judge::*;
-                        (&&::watertight::__private::Keep::new(__wt_out)).keep()
-                    },
+                    __wt_kind,
                 )
                 .await
             {
-                ::watertight::__private::Step::End(__wt_end) => break __wt_end,
-                ::watertight::__private::Step::Again => {}
+                break __wt_end;
             }
         };
         ::watertight::__private::answer(

@@ -30,14 +30,11 @@ async fn render(id: u64, mut name: String) -> Result<String, AppError> {
             ::core::option::Option::None:: < Result < String, AppError > > { return
             __wt_return; } '__wt_body : { load(id, name). await } }))
         );
-        break ::watertight::__private::once(
-                __wt_call.as_mut(),
-                __wt_body,
-                |__wt_out| {
-                    use ::watertight::__private::judge::*;
-                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                },
-            )
+        let __wt_kind = {
+            use ::watertight::__private::kinds::*;
+            (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+        };
+        break ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind)
             .await;
     };
     ::watertight::__private::answer(

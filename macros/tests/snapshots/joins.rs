@@ -20,15 +20,11 @@ async fn f() -> Result<(), AppError> {
             Result < (), AppError > > { return __wt_return; } '__wt_body : { step().
             await } })
         );
-        ::watertight::__private::once(
-                __wt_call.as_mut(),
-                __wt_body,
-                |__wt_out| {
-                    use ::watertight::__private::judge::*;
-                    (&&&::watertight::__private::Judged(__wt_out)).verdict()
-                },
-            )
-            .await
+        let __wt_kind = {
+            use ::watertight::__private::kinds::*;
+            (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+        };
+        ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind).await
     };
     ::watertight::__private::answer(
         __wt_call.as_mut(),

@@ -9,7 +9,10 @@
 //!
 //! Invariant: judging changes nothing about what the caller receives.
 
+use std::marker::PhantomData;
+
 use crate::call::{BoxError, Class, Classify, Verdict};
+use crate::pipeline::Kind;
 
 /// Says what an answer of type `R` means.
 ///
@@ -96,5 +99,38 @@ impl<R, F: Fn(&R) -> Verdict> Judge<R> for F {
     #[inline]
     fn verdict(&self, answer: &R) -> Verdict {
         self(answer)
+    }
+}
+
+/// A judge of results, in the place where generated code has what the return type says.
+pub(super) struct Of<'a, J, T, E>(&'a J, PhantomData<fn() -> (T, E)>);
+
+impl<'a, J, T, E> Of<'a, J, T, E> {
+    pub(super) fn new(judge: &'a J) -> Self {
+        Self(judge, PhantomData)
+    }
+}
+
+impl<T, E, J: Judge<Result<T, E>>> Kind for Of<'_, J, T, E> {
+    type Whole = Result<T, E>;
+    type Value = T;
+    type Error = E;
+
+    #[inline]
+    fn verdict(&self, whole: &Result<T, E>) -> Verdict {
+        self.0.verdict(whole)
+    }
+
+    fn keep(&self, whole: Result<T, E>) -> Option<BoxError> {
+        self.0.keep(whole)
+    }
+
+    #[inline]
+    fn split(whole: Result<T, E>) -> Result<Result<T, E>, E> {
+        whole.map(Ok)
+    }
+
+    fn is_error(whole: &Result<T, E>) -> bool {
+        whole.is_err()
     }
 }

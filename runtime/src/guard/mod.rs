@@ -59,9 +59,9 @@ pub use rate::Rate;
 pub use retry::{Budget, Retry, RetryOn};
 
 use crate::call::{Error, Failure, Identity};
-use crate::pipeline::{Call, End, Step, answer, attempt, fall_back, settle};
+use crate::pipeline::{Call, End, answer, attempt, fall_back, settle};
 use crate::site::Site;
-use crate::strategies::fallback::{Fallible, form};
+use crate::strategies::fallback::form;
 
 /// The form of a fallback that is given the failure and gives the value.
 type AtOnce = (form::TheFailure, form::Value);
@@ -288,11 +288,11 @@ impl<J> Guard<J> {
     {
         async move {
             let mut call = pin!(Call::begin(self.site));
-            let shape = Fallible::<T, E>::new();
+            let kind = judge::Of::new(&self.judge);
             let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
-            let whole = match settle(&shape, call.as_mut(), end) {
+            let whole = match settle(&kind, call.as_mut(), end) {
                 Ok(whole) => whole,
-                Err(failure) => fall_back::<_, AtOnce, _>(shape, call.as_mut(), failure, fallback).await,
+                Err(failure) => fall_back::<_, AtOnce, _>(kind, call.as_mut(), failure, fallback).await,
             };
             match whole {
                 Ok(value) => value,
@@ -337,13 +337,13 @@ impl<J> Guard<J> {
     {
         async move {
             let mut call = pin!(Call::begin(self.site));
-            let shape = Fallible::<T, E>::new();
+            let kind = judge::Of::new(&self.judge);
             let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
-            let failure = match settle(&shape, call.as_mut(), end) {
+            let failure = match settle(&kind, call.as_mut(), end) {
                 Ok(whole) => return whole,
                 Err(failure) => failure,
             };
-            fall_back(shape, call.as_mut(), failure, fallback).await
+            fall_back(kind, call.as_mut(), failure, fallback).await
         }
     }
 }
@@ -370,9 +370,8 @@ where
         }
         // Called when first polled, which is inside: after the slot, before the limit, with the call's context.
         let run = pin!(Some(async { body(needed).await }));
-        match attempt(call.as_mut(), run, |answer| judge.verdict(answer), |answer| judge.keep(answer)).await {
-            Step::End(end) => return end,
-            Step::Again => {}
+        if let Some(end) = attempt(call.as_mut(), run, judge::Of::new(judge)).await {
+            return end;
         }
         match next {
             Some(next) => needed = next,

@@ -3,7 +3,6 @@
 //!
 //! Invariant: each of these books exactly once, unless it is dropped or panics, which the call's Drop books.
 
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -11,8 +10,10 @@ use pin_project_lite::pin_project;
 
 use super::call::Call;
 use super::end::{End, Refusable};
+use super::kind::Kind;
+use super::run::{Again, Attempt, Once, Times};
 use crate::call::{Detail, Error, Failure, FallbackUse};
-use crate::strategies::fallback::{Answers, Shape};
+use crate::strategies::fallback::{Answers, Landed};
 
 /// Without a fallback: a refusal reaches the caller.
 #[inline]
@@ -50,9 +51,14 @@ fn refusal(call: Pin<&mut Call>) -> Error {
 ///
 /// The failure.
 #[inline]
-pub fn settle<S: Shape>(_: &S, mut call: Pin<&mut Call>, end: End<S::Whole>) -> Result<S::Whole, Failure<S::Error>> {
+pub fn settle<K: Kind>(_: &K, call: Pin<&mut Call>, end: End<K::Whole>) -> Result<K::Whole, Failure<K::Error>> {
+    divide::<K>(call, end)
+}
+
+#[inline]
+fn divide<K: Kind>(mut call: Pin<&mut Call>, end: End<K::Whole>) -> Result<K::Whole, Failure<K::Error>> {
     let failure = match end {
-        End::Answered(whole) => match S::split(whole) {
+        End::Answered(whole) => match K::split(whole) {
             Ok(whole) => {
                 call.book(FallbackUse::None);
                 return Ok(whole);
@@ -65,34 +71,130 @@ pub fn settle<S: Shape>(_: &S, mut call: Pin<&mut Call>, end: End<S::Whole>) -> 
     Err(failure)
 }
 
-/// With a fallback: it answers for a failure.
-pub fn fall_back<S: Shape, Form, A: Answers<S, Form>>(
-    _: S,
+/// With a fallback that may name the call's arguments, and therefore runs when the body and its frame are gone.
+pub fn fall_back<K: Kind, Form, A: Answers<K::Value, K::Error, K::Whole, Form>>(
+    _: K,
     call: Pin<&mut Call>,
-    failure: Failure<S::Error>,
+    failure: Failure<K::Error>,
     fallback: A,
-) -> Answering<'_, S, A::Answer> {
-    Answering { call, answer: fallback.answer(failure), shape: PhantomData }
+) -> Answering<'_, K, A::Later> {
+    let (now, later) = match fallback.answer(failure) {
+        Landed::Now(whole) => (Some(whole), None),
+        Landed::Later(later) => (None, Some(later)),
+    };
+    Answering { call, now, later }
 }
 
 pin_project! {
     /// The future of [`fall_back`].
     #[must_use = "futures do nothing unless awaited"]
-    pub struct Answering<'a, S, F> {
+    pub struct Answering<'a, K: Kind, L> {
         call: Pin<&'a mut Call>,
+        now: Option<K::Whole>,
         #[pin]
-        answer: F,
-        shape: PhantomData<fn() -> S>,
+        later: Option<L>,
     }
 }
 
-impl<S: Shape, F: Future<Output = S::Whole>> Future for Answering<'_, S, F> {
-    type Output = S::Whole;
+impl<K: Kind, L: Future<Output = K::Whole>> Future for Answering<'_, K, L> {
+    type Output = K::Whole;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<S::Whole> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<K::Whole> {
         let this = self.project();
-        let whole = ready!(this.answer.poll(cx));
-        this.call.as_mut().book(if S::is_failure(&whole) { FallbackUse::Failed } else { FallbackUse::Used });
+        let whole = match (this.now.take(), this.later.as_pin_mut()) {
+            (Some(whole), _) => whole,
+            (None, Some(later)) => ready!(later.poll(cx)),
+            (None, None) => return Poll::Pending,
+        };
+        book::<K>(this.call.as_mut(), &whole);
         Poll::Ready(whole)
+    }
+}
+
+fn book<K: Kind>(call: Pin<&mut Call>, whole: &K::Whole) {
+    call.book(if K::is_error(whole) { FallbackUse::Failed } else { FallbackUse::Used });
+}
+
+/// Runs the only attempt of a call, and answers for it if it fails.
+#[inline]
+pub fn once_or<'a, F, K, A, Form>(
+    call: Pin<&'a mut Call>,
+    body: Pin<&'a mut Option<F>>,
+    kind: K,
+    fallback: A,
+) -> OrAnswer<'a, F, K, A, A::Later, Once>
+where
+    F: Future,
+    K: Kind<Whole = F::Output>,
+    A: Answers<K::Value, K::Error, K::Whole, Form>,
+{
+    OrAnswer { attempt: Attempt::new(call, body, kind), fallback: Some((fallback, A::answer)), later: None }
+}
+
+/// Runs one attempt of a call that may have more, and answers for the call if it was the last and failed.
+#[inline]
+pub fn attempt_or<'a, F, K, A, Form>(
+    call: Pin<&'a mut Call>,
+    body: Pin<&'a mut Option<F>>,
+    kind: K,
+    fallback: A,
+) -> OrAnswer<'a, F, K, A, A::Later, Again>
+where
+    F: Future,
+    K: Kind<Whole = F::Output>,
+    A: Answers<K::Value, K::Error, K::Whole, Form>,
+{
+    OrAnswer { attempt: Attempt::new(call, body, kind), fallback: Some((fallback, A::answer)), later: None }
+}
+
+/// How a fallback is asked. A pointer, so that the future below need not repeat what a fallback has to be: the compiler
+/// would say twice what is wrong with one that does not fit.
+type Ask<K, A, L> = fn(A, Failure<<K as Kind>::Error>) -> Landed<<K as Kind>::Whole, L>;
+
+pin_project! {
+    /// The future of [`once_or`] and [`attempt_or`].
+    #[must_use = "futures do nothing unless awaited"]
+    pub struct OrAnswer<'a, F, K: Kind, A, L, N> {
+        attempt: Attempt<'a, F, K, N>,
+        fallback: Option<(A, Ask<K, A, L>)>,
+        #[pin]
+        later: Option<L>,
+    }
+}
+
+impl<F, K, A, L, N> Future for OrAnswer<'_, F, K, A, L, N>
+where
+    F: Future,
+    K: Kind<Whole = F::Output>,
+    L: Future<Output = F::Output>,
+    N: Times,
+{
+    type Output = N::Step<F::Output>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if this.later.is_none() {
+            let Some(end) = ready!(this.attempt.poll_end(cx)) else {
+                return N::again().map_or(Poll::Pending, Poll::Ready);
+            };
+            let failure = match divide::<K>(this.attempt.frame.call.as_mut(), end) {
+                Ok(whole) => return Poll::Ready(N::end(whole)),
+                Err(failure) => failure,
+            };
+            this.attempt.frame.drop_unstarted();
+            let Some((fallback, ask)) = this.fallback.take() else { return Poll::Pending };
+            match ask(fallback, failure) {
+                Landed::Now(whole) => {
+                    book::<K>(this.attempt.frame.call.as_mut(), &whole);
+                    return Poll::Ready(N::end(whole));
+                }
+                Landed::Later(later) => this.later.set(Some(later)),
+            }
+        }
+        let Some(later) = this.later.as_mut().as_pin_mut() else { return Poll::Pending };
+        let whole = ready!(later.poll(cx));
+        book::<K>(this.attempt.frame.call.as_mut(), &whole);
+        Poll::Ready(N::end(whole))
     }
 }

@@ -11,15 +11,6 @@ pub enum End<R> {
     Refused,
 }
 
-/// What follows an attempt.
-#[derive(Debug)]
-pub enum Step<R> {
-    /// The call is over.
-    End(End<R>),
-    /// The pause is over, ask again.
-    Again,
-}
-
 /// A return type in which a refusal can reach the caller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a refusal to the caller",

@@ -34,15 +34,17 @@ mod end;
 mod floor;
 mod gate;
 mod isolated;
+mod kind;
 mod run;
 mod throttle;
 
-pub use answer::{Answering, answer, answer_unrefused, fall_back, settle};
+pub use answer::{answer, answer_unrefused, attempt_or, fall_back, once_or, settle};
 pub use call::Call;
 pub(crate) use call::Start;
-pub use end::{CarriesRefusals, End, Refusable, Step};
-pub use isolated::{Entered, Entering, Isolated, Seat, enter, isolated};
-pub use run::{Attempt, Once, attempt, once};
+pub use end::{CarriesRefusals, End, Refusable};
+pub use isolated::{Entered, enter, isolated};
+pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, SaidOnly, asking};
+pub use run::{attempt, once};
 
 use crate::call::Identity;
 use crate::call::tally::Tally;

@@ -7,41 +7,97 @@
 //!
 //! The body is polled before the clock is asked, so an answer that is there is never reported late.
 //!
+//! A call that cannot be retried ends with its only attempt; one that can may end there, or be asked again. Which of the
+//! two holds is a type ([`Times`]), since generated code takes the answer apart by it.
+//!
 //! Invariants: the body is dropped inside its own scope, before the slot it ran in is given back; a cancelled attempt
 //! drops its body first.
 
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::call::Call;
-use super::end::{End, Step};
+use super::end::End;
 use super::gate::Gate;
-use crate::call::{BoxError, Verdict};
+use super::kind::Kind;
+use crate::call::Verdict;
+
+/// Whether a call may have another attempt, and what an attempt therefore comes to.
+pub trait Times {
+    /// The end of the call, if this is it.
+    type Step<R>;
+
+    /// Whether answers are kept for the attempt that may follow.
+    const AGAIN: bool;
+
+    /// The call is over.
+    fn end<R>(end: R) -> Self::Step<R>;
+
+    /// Another attempt follows, where one can.
+    fn again<R>() -> Option<Self::Step<R>>;
+}
+
+/// One attempt and no more.
+#[derive(Debug)]
+pub struct Once;
+
+/// Perhaps another.
+#[derive(Debug)]
+pub struct Again;
+
+impl Times for Once {
+    type Step<R> = R;
+    const AGAIN: bool = false;
+
+    #[inline]
+    fn end<R>(end: R) -> R {
+        end
+    }
+
+    fn again<R>() -> Option<R> {
+        None
+    }
+}
+
+impl Times for Again {
+    type Step<R> = Option<R>;
+    const AGAIN: bool = true;
+
+    #[inline]
+    fn end<R>(end: R) -> Option<R> {
+        Some(end)
+    }
+
+    #[inline]
+    fn again<R>() -> Option<Option<R>> {
+        Some(None)
+    }
+}
 
 /// Runs the only attempt of a call.
 #[inline]
-pub fn once<'a, F: Future, J: Fn(&F::Output) -> Verdict>(
+pub fn once<'a, F: Future, K: Kind<Whole = F::Output>>(
     call: Pin<&'a mut Call>,
     body: Pin<&'a mut Option<F>>,
-    judge: J,
-) -> Once<'a, F, J> {
-    Once { frame: Frame { call, body }, judge }
+    kind: K,
+) -> Attempt<'a, F, K, Once> {
+    Attempt::new(call, body, kind)
 }
 
-/// Runs one attempt of a call that may have more.
+/// Runs one attempt of a call that may have more; without an end, another follows, and its pause is over.
 #[inline]
-pub fn attempt<'a, F: Future, J: Fn(&F::Output) -> Verdict, K: Fn(F::Output) -> Option<BoxError>>(
+pub fn attempt<'a, F: Future, K: Kind<Whole = F::Output>>(
     call: Pin<&'a mut Call>,
     body: Pin<&'a mut Option<F>>,
-    judge: J,
-    keep: K,
-) -> Attempt<'a, F, J, K> {
-    Attempt { frame: Frame { call, body }, judge, keep }
+    kind: K,
+) -> Attempt<'a, F, K, Again> {
+    Attempt::new(call, body, kind)
 }
 
 /// A call and its body, for the length of an attempt.
-struct Frame<'a, F> {
-    call: Pin<&'a mut Call>,
+pub(super) struct Frame<'a, F> {
+    pub(super) call: Pin<&'a mut Call>,
     body: Pin<&'a mut Option<F>>,
 }
 
@@ -53,13 +109,13 @@ enum Polled<R> {
 
 impl<F: Future> Frame<'_, F> {
     #[inline]
-    fn poll_body<J: Fn(&F::Output) -> Verdict>(&mut self, cx: &mut Context<'_>, judge: &J) -> Poll<Polled<F::Output>> {
+    fn poll_body<K: Kind<Whole = F::Output>>(&mut self, cx: &mut Context<'_>, kind: &K) -> Poll<Polled<F::Output>> {
         let inside = self.call.as_mut().enter();
         let polled = self.body.as_mut().as_pin_mut().map_or(Poll::Pending, |body| body.poll(cx));
         // Judged inside the scope: a predicate is the user's code too, and a panic in it is the call's.
         let polled = polled.map(|answer| {
             self.body.set(None);
-            let verdict = judge(&answer);
+            let verdict = kind.verdict(&answer);
             Polled::Answer(answer, verdict)
         });
         inside.leave();
@@ -80,6 +136,13 @@ impl<F> Frame<'_, F> {
     }
 }
 
+impl<F> Frame<'_, F> {
+    /// Lets go of the arguments of a body that was never polled; of one that was, nothing is left.
+    pub(super) fn drop_unstarted(&mut self) {
+        self.body.set(None);
+    }
+}
+
 impl<F> Drop for Frame<'_, F> {
     fn drop(&mut self) {
         // A body that never ran has nothing to end in its scope. Unwinding from the body itself, the scope is gone
@@ -90,80 +153,60 @@ impl<F> Drop for Frame<'_, F> {
     }
 }
 
-/// The future of [`once`].
+/// The future of [`once`] and [`attempt`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct Once<'a, F, J> {
-    frame: Frame<'a, F>,
-    judge: J,
+pub struct Attempt<'a, F, K, N> {
+    pub(super) frame: Frame<'a, F>,
+    kind: K,
+    times: PhantomData<N>,
 }
 
-impl<F, J> Unpin for Once<'_, F, J> {}
+impl<F, K, N> Unpin for Attempt<'_, F, K, N> {}
 
-impl<F: Future, J: Fn(&F::Output) -> Verdict> Future for Once<'_, F, J> {
-    type Output = End<F::Output>;
-
+impl<'a, F, K, N> Attempt<'a, F, K, N> {
     #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { frame, judge } = self.get_mut();
-        match ready!(frame.call.as_mut().poll_gate(cx)) {
-            Gate::Run => {}
-            Gate::Refused => return Poll::Ready(End::Refused),
-            // Without retries no pause begins; if one did, the body is gone and nothing more would come.
-            Gate::Again => return Poll::Pending,
-        }
-        match ready!(frame.poll_body(cx, judge)) {
-            Polled::Answer(answer, verdict) => {
-                frame.call.as_mut().returned(verdict);
-                Poll::Ready(End::Answered(answer))
+    pub(super) fn new(call: Pin<&'a mut Call>, body: Pin<&'a mut Option<F>>, kind: K) -> Self {
+        Self { frame: Frame { call, body }, kind, times: PhantomData }
+    }
+}
+
+impl<F: Future, K: Kind<Whole = F::Output>, N: Times> Attempt<'_, F, K, N> {
+    /// Ready with the end of the call, or with nothing where another attempt follows.
+    #[inline]
+    pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Option<End<F::Output>>> {
+        let Self { frame, kind, .. } = self;
+        loop {
+            match ready!(frame.call.as_mut().poll_gate(cx)) {
+                Gate::Run => {}
+                Gate::Refused => return Poll::Ready(Some(End::Refused)),
+                Gate::Again => return Poll::Ready(None),
             }
-            Polled::CutOff => {
-                frame.call.as_mut().cut_off();
-                Poll::Ready(End::Refused)
+            match ready!(frame.poll_body(cx, kind)) {
+                Polled::Answer(answer, verdict) => {
+                    let again = frame.call.as_mut().returned(verdict);
+                    if !N::AGAIN || !again {
+                        return Poll::Ready(Some(End::Answered(answer)));
+                    }
+                    frame.call.as_mut().keep_error(kind.keep(answer));
+                }
+                Polled::CutOff => {
+                    if !frame.call.as_mut().cut_off() {
+                        return Poll::Ready(Some(End::Refused));
+                    }
+                }
             }
         }
     }
 }
 
-/// The future of [`attempt`].
-#[must_use = "futures do nothing unless awaited"]
-pub struct Attempt<'a, F, J, K> {
-    frame: Frame<'a, F>,
-    judge: J,
-    keep: K,
-}
-
-impl<F, J, K> Unpin for Attempt<'_, F, J, K> {}
-
-impl<F, J, K> Future for Attempt<'_, F, J, K>
-where
-    F: Future,
-    J: Fn(&F::Output) -> Verdict,
-    K: Fn(F::Output) -> Option<BoxError>,
-{
-    type Output = Step<F::Output>;
+impl<F: Future, K: Kind<Whole = F::Output>, N: Times> Future for Attempt<'_, F, K, N> {
+    type Output = N::Step<End<F::Output>>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { frame, judge, keep } = self.get_mut();
-        loop {
-            match ready!(frame.call.as_mut().poll_gate(cx)) {
-                Gate::Run => {}
-                Gate::Refused => return Poll::Ready(Step::End(End::Refused)),
-                Gate::Again => return Poll::Ready(Step::Again),
-            }
-            match ready!(frame.poll_body(cx, judge)) {
-                Polled::Answer(answer, verdict) => {
-                    if !frame.call.as_mut().returned(verdict) {
-                        return Poll::Ready(Step::End(End::Answered(answer)));
-                    }
-                    frame.call.as_mut().keep_error(keep(answer));
-                }
-                Polled::CutOff => {
-                    if !frame.call.as_mut().cut_off() {
-                        return Poll::Ready(Step::End(End::Refused));
-                    }
-                }
-            }
+        match ready!(self.get_mut().poll_end(cx)) {
+            Some(end) => Poll::Ready(N::end(end)),
+            None => N::again().map_or(Poll::Pending, Poll::Ready),
         }
     }
 }

@@ -12,103 +12,13 @@
 //! Invariants: the body's success never meets the fallback; what the function returns reaches the caller untouched; a
 //! fallback that fails surfaces its own error.
 
-use std::future::{Future, Ready, ready};
+use std::convert::Infallible;
+use std::future::Future;
 use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use crate::call::{Error, Failure};
-
-/// How a guarded function's return type divides into a value and a failure.
-pub trait Shape {
-    /// The return type.
-    type Whole;
-    /// What it is worth when all went well.
-    type Value;
-    /// What it can carry when it did not.
-    type Error;
-
-    /// Divides.
-    ///
-    /// # Errors
-    ///
-    /// The function's own error, when it returned one.
-    fn split(whole: Self::Whole) -> Result<Self::Whole, Self::Error>;
-
-    /// Whether a fallback's whole answer is a failure itself.
-    fn is_failure(whole: &Self::Whole) -> bool;
-
-    /// The return type around a value.
-    fn value(value: Self::Value) -> Self::Whole;
-}
-
-/// The shape of `Result<T, E>`, under whatever name.
-#[derive(Debug)]
-pub struct Fallible<T, E>(PhantomData<fn() -> (T, E)>);
-
-/// The shape of everything else: it cannot carry an error.
-#[derive(Debug)]
-pub struct Plain<T>(PhantomData<fn() -> T>);
-
-impl<T, E> Fallible<T, E> {
-    /// The tag.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<T, E> Default for Fallible<T, E> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> Plain<T> {
-    /// The tag.
-    pub const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<T> Default for Plain<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T, E> Shape for Fallible<T, E> {
-    type Whole = Result<T, E>;
-    type Value = T;
-    type Error = E;
-
-    fn split(whole: Self::Whole) -> Result<Self::Whole, E> {
-        whole.map(Ok)
-    }
-
-    fn is_failure(whole: &Self::Whole) -> bool {
-        whole.is_err()
-    }
-
-    fn value(value: T) -> Self::Whole {
-        Ok(value)
-    }
-}
-
-impl<T> Shape for Plain<T> {
-    type Whole = T;
-    type Value = T;
-    type Error = Error;
-
-    fn split(whole: T) -> Result<T, Error> {
-        Ok(whole)
-    }
-
-    fn is_failure(_: &T) -> bool {
-        false
-    }
-
-    fn value(value: T) -> T {
-        value
-    }
-}
 
 /// Markers of the forms a fallback may have.
 pub mod form {
@@ -127,6 +37,9 @@ pub mod form {
     /// Returns the whole return type.
     #[derive(Debug)]
     pub struct Whole;
+    /// Returns never.
+    #[derive(Debug)]
+    pub struct Diverges;
     /// Returns a future of the value.
     #[derive(Debug)]
     pub struct FutureValue;
@@ -135,111 +48,147 @@ pub mod form {
     pub struct FutureWhole;
 }
 
-/// What a fallback may return, for a function of shape `S`.
-pub trait Lands<S: Shape, Form> {
-    /// The future of the return type.
-    type Landing: Future<Output = S::Whole>;
-
-    /// Turns it into that.
-    fn land(self) -> Self::Landing;
+/// An answer that is there, or the future of one. Told apart, so that a fallback that answers at once costs its caller no
+/// place for a future, and its answer need not be `Send`.
+#[derive(Debug)]
+pub enum Landed<W, L> {
+    /// At once.
+    Now(W),
+    /// When the future is ready.
+    Later(L),
 }
 
-impl<T, E> Lands<Fallible<T, E>, form::Value> for T {
-    type Landing = Ready<Result<T, E>>;
+/// What a fallback may return, for a function that returns `Whole`, which is worth `Value` when all went well.
+pub trait Lands<Value, Whole, Form> {
+    /// The future of the return type, where it is not returned at once.
+    type Later: Future<Output = Whole>;
 
-    fn land(self) -> Self::Landing {
-        ready(Ok(self))
+    /// Turns it into the return type, or a future of that.
+    fn land(self) -> Landed<Whole, Self::Later>;
+}
+
+/// The future of those that need none.
+#[derive(Debug)]
+pub struct AtOnce<W>(Infallible, PhantomData<fn() -> W>);
+
+impl<W> Future for AtOnce<W> {
+    type Output = W;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<W> {
+        match self.0 {}
     }
 }
 
-impl<T, E> Lands<Fallible<T, E>, form::Whole> for Result<T, E> {
-    type Landing = Ready<Self>;
+impl<T, E> Lands<T, Result<T, E>, form::Value> for T {
+    type Later = AtOnce<Result<T, E>>;
 
-    fn land(self) -> Self::Landing {
-        ready(self)
+    fn land(self) -> Landed<Result<T, E>, Self::Later> {
+        Landed::Now(Ok(self))
     }
 }
 
-impl<T> Lands<Plain<T>, form::Value> for T {
-    type Landing = Ready<T>;
+impl<V, W> Lands<V, W, form::Whole> for W {
+    type Later = AtOnce<W>;
 
-    fn land(self) -> Self::Landing {
-        ready(self)
+    fn land(self) -> Landed<W, Self::Later> {
+        Landed::Now(self)
     }
 }
 
-impl<S: Shape, F: Future<Output = S::Value>> Lands<S, form::FutureValue> for F {
-    type Landing = Wrapped<S, F>;
+impl<V, W> Lands<V, W, form::Diverges> for Diverges {
+    type Later = AtOnce<W>;
 
-    fn land(self) -> Self::Landing {
-        Wrapped { future: self, shape: PhantomData }
-    }
-}
-
-impl<T, E, F: Future<Output = Result<T, E>>> Lands<Fallible<T, E>, form::FutureWhole> for F {
-    type Landing = F;
-
-    fn land(self) -> F {
+    fn land(self) -> Landed<W, AtOnce<W>> {
         self
     }
 }
 
+impl<T, E, F: Future<Output = T>> Lands<T, Result<T, E>, form::FutureValue> for F {
+    type Later = Succeeding<F, E>;
+
+    fn land(self) -> Landed<Result<T, E>, Self::Later> {
+        Landed::Later(Succeeding { future: self, error: PhantomData })
+    }
+}
+
+impl<V, W, F: Future<Output = W>> Lands<V, W, form::FutureWhole> for F {
+    type Later = F;
+
+    fn land(self) -> Landed<W, F> {
+        Landed::Later(self)
+    }
+}
+
+/// The type `!`, which has no name that could be written.
+type Diverges = <fn() -> ! as Returns>::Output;
+
+/// What a function returns.
+pub trait Returns {
+    /// It.
+    type Output;
+}
+
+impl<R> Returns for fn() -> R {
+    type Output = R;
+}
+
 pin_project_lite::pin_project! {
-    /// A future of the value, wrapped into the return type.
+    /// A future of the value, as one of the whole result.
     #[must_use = "futures do nothing unless awaited"]
-    pub struct Wrapped<S, F> {
+    pub struct Succeeding<F, E> {
         #[pin]
         future: F,
-        shape: PhantomData<fn() -> S>,
+        error: PhantomData<fn() -> E>,
     }
 }
 
-impl<S: Shape, F: Future<Output = S::Value>> Future for Wrapped<S, F> {
-    type Output = S::Whole;
+impl<F: Future, E> Future for Succeeding<F, E> {
+    type Output = Result<F::Output, E>;
 
-    fn poll(self: std::pin::Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<S::Whole> {
-        self.project().future.poll(cx).map(S::value)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.project().future.poll(cx).map(Ok)
     }
 }
 
-/// A function or closure that can answer for a guarded function of shape `S`.
+/// A function or closure that can answer for a guarded function that returns `Whole`, which holds a `Value` or an `E`.
+///
+/// The three types stand apart, though the first would do, so that the compiler can name each of them to the user.
 #[diagnostic::on_unimplemented(
-    message = "this is not a fallback for a function that returns `{S}`",
-    label = "takes or returns something else than a fallback may",
-    note = "a fallback takes nothing, `watertight::Failure<E>` or the function's own error type `E`",
-    note = "and returns the value or the whole return type of the function, at once or from an `async fn`"
+    message = "this fallback does not fit a function that returns `{Whole}`",
+    label = "is no function or closure that returns `{Value}`",
+    note = "it may be `fn() -> {Value}`, `fn(watertight::Failure<{E}>) -> {Value}` or `fn({E}) -> {Value}`",
+    note = "it may be an `async fn` of the same kind, and return `{Whole}` instead"
 )]
-pub trait Answers<S: Shape, Form> {
-    /// The future of the answer.
-    type Answer: Future<Output = S::Whole>;
+pub trait Answers<Value, E, Whole, Form> {
+    /// The future of the answer, where it is not there at once.
+    type Later: Future<Output = Whole>;
 
     /// Answers for a failure.
-    fn answer(self, failure: Failure<S::Error>) -> Self::Answer;
+    fn answer(self, failure: Failure<E>) -> Landed<Whole, Self::Later>;
 }
 
-impl<S: Shape, F: FnOnce() -> O, O: Lands<S, Form>, Form> Answers<S, (form::Nothing, Form)> for F {
-    type Answer = O::Landing;
+impl<V, E, W, F: FnOnce() -> O, O: Lands<V, W, Form>, Form> Answers<V, E, W, (form::Nothing, Form)> for F {
+    type Later = O::Later;
 
-    fn answer(self, _: Failure<S::Error>) -> Self::Answer {
+    fn answer(self, _: Failure<E>) -> Landed<W, O::Later> {
         self().land()
     }
 }
 
-impl<S: Shape, F: FnOnce(Failure<S::Error>) -> O, O: Lands<S, Form>, Form> Answers<S, (form::TheFailure, Form)> for F {
-    type Answer = O::Landing;
+impl<V, E, W, F: FnOnce(Failure<E>) -> O, O: Lands<V, W, Form>, Form> Answers<V, E, W, (form::TheFailure, Form)> for F {
+    type Later = O::Later;
 
-    fn answer(self, failure: Failure<S::Error>) -> Self::Answer {
+    fn answer(self, failure: Failure<E>) -> Landed<W, O::Later> {
         self(failure).land()
     }
 }
 
-impl<S: Shape, F: FnOnce(S::Error) -> O, O: Lands<S, Form>, Form> Answers<S, (form::TheError, Form)> for F
-where
-    S::Error: From<Error>,
+impl<V, E: From<Error>, W, F: FnOnce(E) -> O, O: Lands<V, W, Form>, Form> Answers<V, E, W, (form::TheError, Form)>
+    for F
 {
-    type Answer = O::Landing;
+    type Later = O::Later;
 
-    fn answer(self, failure: Failure<S::Error>) -> Self::Answer {
+    fn answer(self, failure: Failure<E>) -> Landed<W, O::Later> {
         self(match failure {
             Failure::Refused(error) => error.into(),
             Failure::Failed(error) => error,
