@@ -3,7 +3,6 @@
 //! Invariants: what needs threads has a runtime of its own, with a clock that goes, and never sleeps.
 
 use std::fmt;
-use std::future::Future;
 use std::io;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use watertight_tests::{AppError, Gate, ms, occupancy, site};
 
 use crate::harness::{Entry, left_out, row};
 use crate::held::{Held, Post, Start, assert_full};
-use crate::support::{IO, Runs, TEST, settle};
+use crate::support::{IO, Runs, TEST, on_threads, settle};
 
 const ONE: &str = "one fallback that looks at the error for several";
 const CHAIN: &str = "a fallback that looks at the error's sources";
@@ -98,15 +97,6 @@ async fn ten_thousand_wait_behind_one() {
 async fn sx_27() -> Result<(), AppError> {
     tokio::task::yield_now().await;
     Ok(())
-}
-
-/// Runs something on threads of its own, with a clock that goes.
-fn on_threads<F: Future<Output = ()> + Send + 'static>(work: F) {
-    let threads = std::thread::spawn(|| {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build();
-        runtime.expect("a runtime").block_on(work);
-    });
-    threads.join().expect("no panic");
 }
 
 async fn nobody_is_left_in_the_queue() {

@@ -29,7 +29,11 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("SX-04", "the caller goes away", who_goes_away_is_neither_retried_nor_answered_for),
         left_out("SX-05", "a panic is a bug and surfaces; every other error can be named"),
         row!("SX-06", "a hundred retries, a microsecond apart", the_most_retries_and_a_fallback),
-        row!("SX-07", JUDGE, a_value_that_is_no_answer_is_tried_again),
+        row!(
+            "SX-07",
+            "differs: the last value as it is; a guard with a judge of the whole answer",
+            a_value_that_is_no_answer_is_tried_again
+        ),
         row!("SX-08", JUDGE, a_value_that_is_one_is_not),
         row!("SX-09", "as it stands", an_error_that_is_named_or_not),
         row!("SX-10", JUDGE, no_answer_then_an_error_then_a_value),
@@ -47,8 +51,12 @@ pub(crate) fn rows() -> Vec<Entry> {
             three_changes_from_closed_to_closed
         ),
         row!("SX-20", "by name", reset_by_hand),
-        row!("SX-21", "a count of none for an error", nobodys_breaker),
-        row!("SX-22", "one name is shared; with other figures it is a finding", one_name_with_two_sets_of_figures),
+        row!("SX-21", "differs: a count of none for an error", nobodys_breaker),
+        row!(
+            "SX-22",
+            "differs: one name is shared; with other figures it is a finding of `check()`",
+            one_name_with_two_sets_of_figures
+        ),
         row!("SX-23", "as it stands", attempts_of_several_calls_share_the_window),
     ]
 }

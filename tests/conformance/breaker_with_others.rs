@@ -18,8 +18,9 @@ use crate::held::{Held, Post, Start};
 use crate::letters::{Service, letter, letters};
 use crate::support::{Runs, TEST, is_test};
 
-const ENDS: &str = "an open breaker ends the attempts at once, with the body's last error";
+const ENDS: &str = "differs: an open breaker ends the attempts at once, with the body's last error";
 const SPAWNED: &str = "the same on a task of its own";
+const ENDS_SPAWNED: &str = "differs: as CX-06, on a task of its own";
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
@@ -40,9 +41,9 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("CX-11", "as it stands", retry_waits_out_the_cooldown),
         row!("CX-12", "as it stands", an_open_breaker_that_is_not_named_is_final),
         row!("CX-13", "`abort` takes only errors of the body; `open` is not named", an_open_breaker_can_be_made_final),
-        row!("CX-14", SPAWNED, every_attempt_is_a_result_on_a_task),
+        row!("CX-14", ENDS_SPAWNED, every_attempt_is_a_result_on_a_task),
         row!("CX-15", SPAWNED, too_few_attempts_do_not_open_it_on_a_task),
-        row!("CX-16", SPAWNED, attempts_that_time_out_open_it_on_a_task),
+        row!("CX-16", ENDS_SPAWNED, attempts_that_time_out_open_it_on_a_task),
         row!("CX-17", SPAWNED, retry_waits_out_the_cooldown_on_a_task),
     ]
 }

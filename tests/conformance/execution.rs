@@ -11,11 +11,12 @@ use futures::poll;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 use watertight::{Failure, resilient};
+use watertight_tests::threads::{Jam, taken, until};
 use watertight_tests::{AppError, Gate, Peak, ms, occupancy, site};
 
 use crate::harness::{Entry, left_out, row};
 use crate::held::{Held, Post, Start};
-use crate::support::{Runs, TEST, settle};
+use crate::support::{Runs, TEST, on_threads, settle};
 
 const LAZY: &str = "a future runs when it is polled, and has no handle of its own";
 
@@ -39,10 +40,14 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("AS-12", "an error before the first await", an_early_error_is_the_bodys_own),
         row!("AS-13", "an error after an await", a_late_error_is_the_bodys_own),
         row!("AS-14", "the caller's task is aborted", a_call_that_is_cancelled_drops_its_body),
-        left_out("AS-15", "dropping is the only way to cancel a future, and nothing can refuse it"),
+        row!(
+            "AS-15",
+            "`isolate`: code that blocks a thread cannot be interrupted; its caller goes all the same",
+            a_call_that_is_cancelled_does_not_interrupt_what_blocks
+        ),
         row!(
             "AS-16",
-            "a guarded call, begun in the slot and spawned, keeps it",
+            "a guarded call, begun in the slot and spawned, keeps it; and `isolate`",
             work_that_outlives_its_caller_keeps_the_slot
         ),
         row!("AS-17", "as it stands", who_is_cancelled_in_the_queue_never_starts),
@@ -147,6 +152,38 @@ async fn a_call_that_is_cancelled_drops_its_body() {
     assert_eq!((site("as_14").cancelled, site("as_14").in_flight), (1, 0));
 }
 
+macro_rules! blocking {
+    ($($function:ident $declared:literal)*) => {
+        $(#[resilient(isolate = $declared)]
+        async fn $function(jam: Arc<Jam>, runs: Arc<Runs>) -> Result<(), AppError> {
+            runs.next();
+            jam.block();
+            runs.next();
+            Ok(())
+        })*
+    };
+}
+
+blocking! {
+    as_15 "as-15:1"
+    as_16_threads "as-16-threads:1/queue:1/wait:1m"
+}
+
+async fn a_call_that_is_cancelled_does_not_interrupt_what_blocks() {
+    on_threads(async {
+        let (jam, runs): (Arc<Jam>, Arc<Runs>) = Default::default();
+        let call = tokio::spawn(as_15(Arc::clone(&jam), Arc::clone(&runs)));
+        until(|| runs.count() == 1);
+        call.abort();
+        assert!(call.await.is_err_and(|error| error.is_cancelled()));
+        assert_eq!((taken("as-15"), runs.count()), ((1, 1, 0), 1), "the caller is gone, the code is not");
+        jam.clear();
+        until(|| taken("as-15") == (0, 0, 0));
+        assert_eq!(runs.count(), 2, "it came to its end");
+    });
+    assert_eq!((site("as_15").cancelled, site("as_15").ok), (1, 0), "and stays cancelled");
+}
+
 #[resilient(bulkhead = "as-16:1/queue:1/wait:1m")]
 async fn as_16(post: Arc<Post>) -> Result<(), AppError> {
     // Begun in this call's slot, so it has that slot wherever it goes.
@@ -172,6 +209,20 @@ async fn work_that_outlives_its_caller_keeps_the_slot() {
     assert!(b.is_inside());
     b.release().await.unwrap();
     assert_eq!(occupancy("as-16"), (0, 0));
+    on_threads(async {
+        let (jam, runs): (Arc<Jam>, Arc<Runs>) = Default::default();
+        let a = tokio::spawn(as_16_threads(Arc::clone(&jam), Arc::clone(&runs)));
+        until(|| runs.count() == 1);
+        let b = tokio::spawn(as_16_threads(Arc::clone(&jam), Arc::clone(&runs)));
+        until(|| taken("as-16-threads") == (1, 0, 1));
+        a.abort();
+        assert!(a.await.is_err_and(|error| error.is_cancelled()));
+        sleep(ms(50)).await;
+        assert_eq!((taken("as-16-threads"), runs.count()), ((1, 1, 1), 1), "B waits for the thread");
+        jam.clear();
+        b.await.expect("no panic").expect("it got the thread");
+        assert_eq!(runs.count(), 4, "both came to their ends");
+    });
 }
 
 #[resilient(bulkhead = "as-17:1/queue:1/wait:1m")]

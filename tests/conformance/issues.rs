@@ -20,7 +20,7 @@ pub(crate) fn rows() -> Vec<Entry> {
         shown_by("IS-02", "as it stands", &["SX-17", "C7"]),
         shown_by("IS-03", "as it stands", &["SX-18", "C3"]),
         shown_by("IS-04", "differs: the first call after the cooldown half-opens it", &["SX-19"]),
-        left_out("IS-05", "not yet: rate limits"),
+        shown_by("IS-05", "differs: what is refused takes no token, and there is no spacing", &["RL-02", "RL-08"]),
         shown_by("IS-06", "as it stands", &["SX-25"]),
         row!("IS-07", "as it stands", whatever_ends_the_attempts_is_answered_for),
         left_out("IS-08", SETTINGS),

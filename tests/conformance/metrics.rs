@@ -59,7 +59,7 @@ pub(crate) fn rows() -> Vec<Entry> {
         left_out("MT-22", NARROW),
         row!(
             "MT-23",
-            "figures are kept all the same; without a publisher nothing is published",
+            "differs: figures are kept all the same; without a publisher nothing is published",
             nothing_is_published_unasked
         ),
         row!("MT-24", "as it stands", a_call_that_answers_at_once),

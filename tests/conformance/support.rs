@@ -2,6 +2,7 @@
 //!
 //! Invariants: a count belongs to one row; nothing here waits for ever.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use watertight_tests::AppError;
@@ -40,4 +41,17 @@ pub(crate) async fn settle() {
     for _ in 0..16 {
         tokio::task::yield_now().await;
     }
+}
+
+/// Runs something on threads of its own, with a clock that goes, for rows that only threads can show.
+///
+/// # Panics
+///
+/// When it does.
+pub(crate) fn on_threads<F: Future<Output = ()> + Send + 'static>(work: F) {
+    let threads = std::thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build();
+        runtime.expect("a runtime").block_on(work);
+    });
+    threads.join().expect("no panic");
 }

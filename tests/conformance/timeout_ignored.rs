@@ -5,6 +5,9 @@
 //! the call around it has that slot for as long as it runs, wherever it is moved: that is how work that outlives its
 //! caller keeps its slot, and how these rows are adapted.
 //!
+//! Code that blocks its thread ignores everything. Where it has threads of its own (`isolate`) its caller is free at the
+//! timeout, and the thread stays taken until the code comes back; those halves of rows run in real time.
+//!
 //! Invariants: nothing that was refused or cut off in the queue ever starts.
 
 use std::sync::Arc;
@@ -13,20 +16,33 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, poll};
 use tokio::time::{advance, sleep};
 use watertight::{ErrorKind, deadline, resilient};
+use watertight_tests::threads::{Jam, taken, until};
 use watertight_tests::{AppError, Gate, Peak, Stopwatch, ms, occupancy, site};
 
 use crate::harness::{Entry, row};
-use crate::support::{Runs, settle};
+use crate::support::{Runs, on_threads, settle};
 
 const LENT: &str = "a guarded call, begun in the slot and spawned, keeps it; a wait in vain is an error of its own";
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
-        row!("TU-01", "differs: what it answered holds, and is counted as an overrun", a_body_that_blocks_has_answered),
-        row!("TU-02", "a spawned task for a body that ignores its end", a_timeout_does_not_wait_for_what_was_spawned),
+        row!(
+            "TU-01",
+            "differs on the caller's thread: what it answered holds, and is counted as an overrun; `isolate` cuts it off",
+            a_body_that_blocks_has_answered
+        ),
+        row!(
+            "TU-02",
+            "a spawned task for a body that ignores its end; and `isolate`",
+            a_timeout_does_not_wait_for_what_goes_on
+        ),
         row!("TU-03", "no deadline for no interrupt flag", nothing_of_a_timeout_is_left_for_what_comes_after),
         row!("TU-04", LENT, a_call_whose_work_goes_on_times_out),
-        row!("TU-05", LENT, who_queues_behind_it_waits_in_vain),
+        row!(
+            "TU-05",
+            "a guarded call, begun in the slot and spawned, keeps it; and `isolate`",
+            who_queues_behind_it_waits_in_vain
+        ),
         row!("TU-06", LENT, the_place_of_who_left_is_free_for_one),
         row!("TU-07", LENT, who_left_the_queue_never_starts),
         row!(
@@ -53,6 +69,33 @@ async fn a_body_that_blocks_has_answered() {
     let figures = site("tu_01");
     assert_eq!((figures.overruns, figures.ok, figures.timed_out), (1, 1, 0));
     assert_eq!(deadline::remaining(), None);
+    on_threads(async {
+        let (jam, ended) = Default::default();
+        assert_eq!(tu_01_threads(Arc::clone(&jam), ended).await.unwrap_err().kind(), Some(ErrorKind::TimedOut));
+        assert_eq!(deadline::remaining(), None);
+        jam.clear();
+        until(|| taken("tu-01") == (0, 0, 0));
+    });
+    let figures = site("tu_01_threads");
+    assert_eq!((figures.timed_out, figures.ok), (1, 0), "what it answers late is dropped");
+}
+
+/// Blocks a thread of a compartment's own, and says when it has come to its end.
+macro_rules! blocking {
+    ($($function:ident $declared:literal)*) => {
+        $(#[resilient(timeout = "50ms", isolate = $declared)]
+        async fn $function(jam: Arc<Jam>, ended: Arc<Runs>) -> Result<(), AppError> {
+            jam.block();
+            ended.next();
+            Ok(())
+        })*
+    };
+}
+
+blocking! {
+    tu_01_threads "tu-01:1"
+    tu_02_threads "tu-02:1"
+    tu_05_threads "tu-05-threads:1/queue:1/wait:100ms"
 }
 
 /// Work on a task of its own, which nobody's timeout ends.
@@ -71,7 +114,7 @@ async fn tu_02(work: &Arc<Peak>, gate: &Arc<Gate>) -> Result<(), AppError> {
     Ok(())
 }
 
-async fn a_timeout_does_not_wait_for_what_was_spawned() {
+async fn a_timeout_does_not_wait_for_what_goes_on() {
     let (work, gate, clock) = (Arc::default(), Arc::default(), Stopwatch::start());
     assert_eq!(tu_02(&work, &gate).await.unwrap_err().kind(), Some(ErrorKind::TimedOut));
     clock.assert_reads(ms(500));
@@ -79,6 +122,15 @@ async fn a_timeout_does_not_wait_for_what_was_spawned() {
     gate.open();
     settle().await;
     assert_eq!((work.now(), work.ever()), (0, 1), "and runs to its end");
+    on_threads(async {
+        let (jam, ended): (Arc<Jam>, Arc<Runs>) = Default::default();
+        let answer = tu_02_threads(Arc::clone(&jam), Arc::clone(&ended)).await;
+        assert_eq!(answer.unwrap_err().kind(), Some(ErrorKind::TimedOut));
+        assert_eq!((taken("tu-02"), ended.count()), ((1, 1, 0), 0), "it still has its thread");
+        jam.clear();
+        until(|| taken("tu-02") == (0, 0, 0));
+        assert_eq!(ended.count(), 1);
+    });
 }
 
 #[resilient(timeout = "500ms")]
@@ -164,6 +216,15 @@ async fn a_call_whose_work_goes_on_times_out() {
 
 async fn who_queues_behind_it_waits_in_vain() {
     steps(|runs, gate| Box::pin(tu_05(runs, gate)), "tu-05", 2).await;
+    on_threads(async {
+        let (jam, ended): (Arc<Jam>, Arc<Runs>) = Default::default();
+        let begin = || tu_05_threads(Arc::clone(&jam), Arc::clone(&ended));
+        assert_eq!(begin().await.unwrap_err().kind(), Some(ErrorKind::TimedOut));
+        assert_eq!(begin().await.unwrap_err().kind(), Some(ErrorKind::IsolateWait));
+        jam.clear();
+        until(|| taken("tu-05-threads") == (0, 0, 0));
+        assert_eq!(ended.count(), 1, "B never started");
+    });
 }
 
 async fn the_place_of_who_left_is_free_for_one() {
