@@ -169,11 +169,13 @@ impl Error {
     /// name.
     pub fn name(&self) -> Option<&'static str> {
         match self.detail {
-            Detail::Full { name, .. } | Detail::Waited { name, .. } | Detail::Open { name, .. } => Some(name),
-            Detail::Crowded { name, .. } | Detail::Unstaffed { name, .. } | Detail::WaitedThread { name, .. } => {
-                Some(name)
-            }
-            Detail::Limited { name, .. } => Some(name),
+            Detail::Full { name, .. }
+            | Detail::Waited { name, .. }
+            | Detail::Open { name, .. }
+            | Detail::Crowded { name, .. }
+            | Detail::Unstaffed { name, .. }
+            | Detail::WaitedThread { name, .. }
+            | Detail::Limited { name, .. } => Some(name),
             _ => None,
         }
     }
