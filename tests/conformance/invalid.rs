@@ -13,7 +13,7 @@ use crate::harness::{Entry, entry};
 
 pub(crate) fn rows() -> Vec<Entry> {
     let whole = "does not compile";
-    let no_fallback = "this is not a fallback for a function that returns";
+    let no_fallback = "this fallback does not fit a function that returns";
     vec![
         refused(
             "IV-01",
@@ -22,7 +22,12 @@ pub(crate) fn rows() -> Vec<Entry> {
             no_fallback,
         ),
         refused("IV-02", whole, "fallback_with_wrong_value", no_fallback),
-        refused("IV-03", whole, "fallback_with_wrong_argument", "takes or returns something else than a fallback may"),
+        refused(
+            "IV-03",
+            whole,
+            "fallback_with_wrong_argument",
+            "it may be `fn() -> u64`, `fn(watertight::Failure<watertight::Error>) -> u64`",
+        ),
         refused(
             "IV-04",
             "does not compile; one key for both kinds of fallback",

@@ -157,7 +157,8 @@ impl<F: Future, E> Future for Succeeding<F, E> {
     message = "this fallback does not fit a function that returns `{Whole}`",
     label = "is no function or closure that returns `{Value}`",
     note = "it may be `fn() -> {Value}`, `fn(watertight::Failure<{E}>) -> {Value}` or `fn({E}) -> {Value}`",
-    note = "it may be an `async fn` of the same kind, and return `{Whole}` instead"
+    note = "it may be an `async fn` of the same kind, and return `{Whole}` instead",
+    note = "one that takes `{E}` needs it to be `From<watertight::Error>`, for that may be what there is to answer for"
 )]
 pub trait Answers<Value, E, Whole, Form> {
     /// The future of the answer, where it is not there at once.
