@@ -112,7 +112,7 @@ async fn the_queue_is_strict_bounded_and_left_at_once() {
 
 #[tokio::test]
 async fn whoever_waits_in_vain_is_told_so_and_nobody_waits_for_threads_that_are_lost() {
-    #[resilient(isolate = "isolate-vain:1/queue:2/wait:150ms", timeout = "100ms")]
+    #[resilient(isolate = "isolate-vain:1/queue:2/wait:600ms", timeout = "100ms")]
     async fn waits_in_vain(jam: Arc<Jam>) -> Result<(), AppError> {
         jam.block();
         Ok(())

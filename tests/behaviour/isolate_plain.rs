@@ -33,7 +33,7 @@ fn its_signature_is_unchanged_and_its_body_runs_on_a_thread_of_its_own_without_a
     assert_eq!((figures.ok, figures.error, figures.in_flight), (1, 1, 0));
 }
 
-#[resilient(isolate = "plain-blocks:1/queue:1/wait:150ms", timeout = "100ms")]
+#[resilient(isolate = "plain-blocks:1/queue:1/wait:600ms", timeout = "100ms")]
 fn blocks_plainly(jam: Arc<Jam>) -> Result<(), AppError> {
     jam.block();
     Ok(())
@@ -48,7 +48,7 @@ fn the_caller_gets_its_timeout_and_the_thread_stays_taken() {
     assert_eq!(taken("plain-blocks"), (1, 1, 0));
     let begun = Instant::now();
     assert_eq!(blocks_plainly(Arc::clone(&jam)).unwrap_err().kind(), Some(ErrorKind::IsolateWait));
-    assert!(begun.elapsed() >= ms(150), "it waited in the queue");
+    assert!(begun.elapsed() >= ms(600), "it waited in the queue");
     assert_eq!(blocks_plainly(Arc::clone(&jam)).unwrap_err().kind(), Some(ErrorKind::IsolateFull), "lost by now");
     jam.clear();
     until(|| taken("plain-blocks") == (0, 0, 0));
@@ -113,15 +113,26 @@ fn a_fallback_answers_with_or_without_the_arguments() {
 
 #[test]
 fn a_deadline_bounds_it_without_a_runtime() {
-    #[resilient(isolate = "plain-deadline:1", deadline = "50ms", retry(5, on = [error], backoff(constant, first = "40ms", jitter = none)))]
-    fn bounded() -> Result<(), AppError> {
+    #[resilient(isolate = "plain-deadline:1", deadline = "50ms")]
+    fn bounded(jam: Arc<Jam>) -> Result<(), AppError> {
         assert!(deadline::remaining().is_some());
+        jam.block();
+        Ok(())
+    }
+    let (jam, begun) = (Arc::<Jam>::default(), Instant::now());
+    assert_eq!(bounded(Arc::clone(&jam)).unwrap_err().kind(), Some(ErrorKind::Deadline));
+    assert!(begun.elapsed() >= ms(50) && begun.elapsed() < ms(5_000));
+    jam.clear();
+}
+
+#[test]
+fn no_pause_is_begun_that_could_not_end_before_the_deadline() {
+    #[resilient(isolate = "plain-pause:1", deadline = "1h", retry(1, backoff(constant, first = "2h", jitter = none)))]
+    fn pauses_too_long() -> Result<(), AppError> {
         Err(AppError::Broken("always"))
     }
-    let begun = Instant::now();
-    assert_eq!(bounded().unwrap_err().broken(), Some("always"), "no pause is begun that the deadline would cut");
-    assert!(begun.elapsed() < ms(5_000));
-    assert!(site("bounded").retries <= 1);
+    assert_eq!(pauses_too_long().unwrap_err().broken(), Some("always"));
+    assert_eq!(site("pauses_too_long").retries, 0);
 }
 
 #[test]

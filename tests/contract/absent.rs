@@ -72,6 +72,17 @@ async fn rate() {
     assert!(watertight::snapshot().rate("absent_rate").is_none());
 }
 
+#[resilient(timeout = "1s", bulkhead = "absent_isolate:1")]
+async fn absent_isolate() -> Result<std::thread::ThreadId, AppError> {
+    Ok(std::thread::current().id())
+}
+
+#[tokio::test(start_paused = true)]
+async fn isolate() {
+    assert_eq!(absent_isolate().await.unwrap(), std::thread::current().id());
+    assert!(watertight::snapshot().isolate("absent_isolate").is_none());
+}
+
 #[resilient(timeout = "1s", bulkhead = "absent_breaker:1", retry(1, backoff = "1ms..1ms", budget = off))]
 async fn absent_breaker() -> Result<(), AppError> {
     Err(AppError::Broken("always"))

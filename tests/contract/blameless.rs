@@ -59,4 +59,12 @@ cells! {
     ] reject: Full;
 }
 
+isolate_cell! {
+    is_no_failure;
+    "blameless.isolate" [
+        isolate = "blameless.isolate:1",
+        breaker(name = "blameless.isolate", window = 10, min_calls = 2, failures = "50%")
+    ] reject: Full
+}
+
 guard_cell! { is_no_failure; "blameless.guard", |it| it.breaker(Breaker::named("blameless.guard").window(2)).bulkhead(Bulkhead::new("blameless.guard", 1)), reject: Full }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use watertight::guard::Bulkhead;
-use watertight_tests::{Peak, assert_quiet, bulkhead, ms, site};
+use watertight_tests::{Peak, assert_quiet, compartment, ms, site};
 
 use crate::{Cell, Ends, Stage, stand_in};
 
@@ -31,7 +31,7 @@ async fn holds(cell: &Cell) {
             }
             stays
         });
-        let now = bulkhead(cell.name);
+        let now = compartment(cell.name);
         assert!(now.running <= 3 && now.queued <= 5 && peak.now() <= 3, "{now:?}");
         assert!(now.queued == 0 || now.running == 3, "nobody waits while a slot is free: {now:?}");
     }
@@ -41,7 +41,8 @@ async fn holds(cell: &Cell) {
     }
     while calls.join_next().await.is_some() {}
     assert_eq!(peak.most(), 3, "never more, and all three were used");
-    assert!(bulkhead(cell.name).peak_queued <= 5);
+    cell.settle();
+    assert!(compartment(cell.name).peak_queued <= 5);
     assert_quiet(cell.name, 3);
     let figures = site(cell.name);
     assert_eq!((figures.calls, figures.in_flight), (CALLS + 1, 0));
@@ -60,5 +61,7 @@ cells! {
     retry "bound.retry" [retry(2, backoff = "1ms..9ms", budget = off), bulkhead = "bound.retry:3/queue:5"];
     fallback "bound.fallback" [fallback = stand_in, bulkhead = "bound.fallback:3/queue:5"];
 }
+
+isolate_cell! { holds; "bound.isolate" [timeout = "25ms", isolate = "bound.isolate:3/queue:5"] }
 
 guard_cell! { holds; "bound.guard", |it| it.timeout(ms(25)).bulkhead(Bulkhead::new("bound.guard", 3).queue(5)) }

@@ -23,6 +23,7 @@ async fn sum_up(cell: &Cell) {
             let before = site(cell.name);
             // Half a second is longer than any limit here: a call still running then is dropped by us.
             let _ = caught(timeout(ms(500), cell.call(&Stage::new(ends, length)))).await;
+            cell.settle();
             begun += 1;
             let after = site(cell.name);
             assert_eq!((after.calls, after.in_flight), (begun, 0), "{ends:?}");
@@ -65,5 +66,7 @@ cells! {
     retry "fates.retry" [retry(2, backoff = "1ms..1ms", budget = off), bulkhead = "fates.retry:1/queue:1"];
     fallback "fates.fallback" [fallback = stand_in, bulkhead = "fates.fallback:1/queue:1"];
 }
+
+isolate_cell! { sum_up; "fates.isolate" [timeout = "100ms", isolate = "fates.isolate:1/queue:1"] }
 
 guard_cell! { sum_up; "fates.guard", |it| it.timeout(ms(100)).bulkhead(Bulkhead::new("fates.guard", 1).queue(1)) }

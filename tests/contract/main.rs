@@ -4,18 +4,18 @@
 //! the law "dropped while waiting leaves the queue" for a function with a breaker. So that there is something to take
 //! and to give back, the cells of the laws about slots have a bulkhead beside the strategy in question.
 //!
-//! | law | module | timeout | deadline | bulkhead | rate | breaker | retry | fallback | guard |
-//! |---|---|---|---|---|---|---|---|---|---|
-//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ + token | ✓ + probe | ✓ + pause | ✓ | ✓ |
-//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ | ✓ |
-//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ unasked | ✓ |
-//! | a rejection never runs the body | `rejected` | waited | spent | full | too often | open | full, thrice | full | full |
-//! | a rejection never counts as a failure | `blameless` | waited | spent | full | too often | open | full, thrice | full | full |
-//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ |
-//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no token | no window | no clone | no answer |  |
+//! | law | module | timeout | deadline | bulkhead | rate | breaker | retry | fallback | isolate | guard |
+//! |---|---|---|---|---|---|---|---|---|---|---|
+//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ + token | ✓ + probe | ✓ + pause | ✓ | ✓ | ✓ |
+//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ | ✓ on its thread | ✓ |
+//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ unasked | ✓ | ✓ |
+//! | a rejection never runs the body | `rejected` | waited | spent | full | too often | open | full, thrice | full | full | full |
+//! | a rejection never counts as a failure | `blameless` | waited | spent | full | too often | open | full, thrice | full | full | full |
+//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ | ✓ |
+//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no token | no window | no clone | no answer | no thread |  |
 //!
 //! A timeout never rejects, it cuts off; its cells in the two rows about rejections are those of a wait as long as the
 //! timeout.
@@ -26,7 +26,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use futures::future::BoxFuture;
 use tokio::time::{advance, sleep};
 use watertight::{Class, Error, Verdict, deadline};
-use watertight_tests::{Gate, Peak, ms, panic_quietly};
+use watertight_tests::threads::until;
+use watertight_tests::{Gate, Peak, ms, occupancy, panic_quietly};
 
 /// One test per cell: a guarded function of the given name and keys, put before the law.
 macro_rules! cells {
@@ -57,6 +58,34 @@ macro_rules! cells {
                 })
                 .await;
             })*
+        }
+    };
+}
+
+/// The column of bodies on threads of their own. What they do there is done a moment later than what the law's own task
+/// does; [`Cell::settle`] waits for it.
+macro_rules! isolate_cell {
+    ($law:ident; $name:literal [$($keys:tt)*] $(reject: $reject:ident)?) => {
+        #[tokio::test(start_paused = true)]
+        async fn isolate() {
+            #[watertight::resilient(name = $name, $($keys)*)]
+            async fn guarded(stage: std::sync::Arc<crate::Stage>) -> crate::Answer {
+                stage.play().await
+            }
+
+            #[watertight::resilient(isolate = $name)]
+            async fn holder(gate: std::sync::Arc<watertight_tests::Gate>) -> Result<(), watertight::Error> {
+                gate.opened().await;
+                Ok(())
+            }
+
+            $law(&crate::Cell {
+                name: $name,
+                call: |stage| Box::pin(guarded(stage)),
+                hold: |gate| Box::pin(async { holder(gate).await.expect("free") }),
+                reject: [$(crate::Reject::$reject)?].first().copied(),
+            })
+            .await;
         }
     };
 }
@@ -212,6 +241,13 @@ impl Cell {
         (self.call)(Arc::clone(stage))
     }
 
+    /// Waits until nobody runs who has been dropped: on a thread of its own, a body is dropped a moment later.
+    fn settle(&self) {
+        if watertight::snapshot().isolate(self.name).is_some() {
+            until(|| occupancy(self.name).0 == 0);
+        }
+    }
+
     /// A call whose body answers at once, to show that the function still works.
     async fn assert_works(&self) {
         let stage = Stage::new(Ends::Value, 0);
@@ -229,6 +265,7 @@ impl Cell {
                 assert!(futures::poll!(&mut holder).is_pending());
                 let answer = self.call(stage).await;
                 drop(holder);
+                self.settle();
                 answer
             }
             Reject::Spent => {

@@ -39,6 +39,8 @@ cells! {
     fallback "panics.fallback" [fallback = stand_in, bulkhead = "panics.fallback:1"];
 }
 
+isolate_cell! { gives_back; "panics.isolate" [timeout = "1s", isolate = "panics.isolate:1"] }
+
 guard_cell! { gives_back; "panics.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("panics.guard", 1)) }
 
 #[resilient(retry(1, on = |_error| panic_quietly()), bulkhead = "panics_predicate:1")]

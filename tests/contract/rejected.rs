@@ -34,4 +34,6 @@ cells! {
     fallback "rejected.fallback" [fallback = stand_in, bulkhead = "rejected.fallback:1"] reject: Full;
 }
 
+isolate_cell! { runs_nothing; "rejected.isolate" [timeout = "1s", isolate = "rejected.isolate:1"] reject: Full }
+
 guard_cell! { runs_nothing; "rejected.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("rejected.guard", 1)), reject: Full }

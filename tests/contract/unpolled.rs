@@ -1,7 +1,7 @@
 //! Dropped before the first poll takes nothing: no slot, no probe, no place, no figure.
 
 use watertight::guard::Bulkhead;
-use watertight_tests::{ms, site};
+use watertight_tests::{compartment, ms, site};
 
 use crate::{Cell, Ends, Stage, stand_in};
 
@@ -14,7 +14,7 @@ async fn takes_nothing(cell: &Cell) {
     assert_eq!((figures.calls, figures.in_flight, figures.attempts()), (0, 0, 0));
     assert_eq!(stage.entered(), 0);
     let now = watertight::snapshot();
-    assert!(now.bulkhead(cell.name).is_none_or(|bulkhead| bulkhead.peak_running == 0), "no slot was ever taken");
+    assert_eq!(compartment(cell.name).peak_running, 0, "no slot was ever taken");
     assert!(now.breaker(cell.name).is_none_or(|breaker| breaker.calls == 0));
     cell.assert_works().await;
     assert_eq!(site(cell.name).calls, 1);
@@ -30,5 +30,7 @@ cells! {
     retry "unpolled.retry" [retry = 2, bulkhead = "unpolled.retry:1"];
     fallback "unpolled.fallback" [fallback = stand_in, bulkhead = "unpolled.fallback:1"];
 }
+
+isolate_cell! { takes_nothing; "unpolled.isolate" [timeout = "1s", isolate = "unpolled.isolate:1/queue:1"] }
 
 guard_cell! { takes_nothing; "unpolled.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("unpolled.guard", 1).queue(1)) }

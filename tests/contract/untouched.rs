@@ -42,4 +42,6 @@ cells! {
     fallback "untouched.fallback" [fallback = hand_on];
 }
 
+isolate_cell! { comes_back; "untouched.isolate" [timeout = "1s", isolate = "untouched.isolate:1"] }
+
 guard_cell! { comes_back; "untouched.guard", |it| it.retry(Retry::new(2).backoff(Backoff::between(ms(1), ms(1))).budget(Budget::off())) }

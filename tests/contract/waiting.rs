@@ -52,6 +52,8 @@ cells! {
     fallback "waiting.fallback" [fallback = stand_in, bulkhead = "waiting.fallback:1/queue:1"];
 }
 
+isolate_cell! { leaves_the_queue; "waiting.isolate" [timeout = "1s", isolate = "waiting.isolate:1/queue:1"] }
+
 guard_cell! { leaves_the_queue; "waiting.guard", |it| it.timeout(ms(1_000)).bulkhead(Bulkhead::new("waiting.guard", 1).queue(1)) }
 
 #[resilient(

@@ -10,7 +10,10 @@
 //! Invariants: nothing here sleeps for real or reads the system's clock, but for [`threads`], whose subject it is; a helper that could wait for ever fails within
 //! [`PATIENCE`] instead.
 
+mod compartment;
 pub mod threads;
+
+pub use compartment::{Compartment, assert_quiet, compartment, occupancy};
 
 use std::fmt;
 use std::future::Future;
@@ -128,24 +131,6 @@ pub fn bulkhead(name: &str) -> BulkheadFigures {
 pub fn breaker(name: &str) -> BreakerFigures {
     let snapshot = watertight::snapshot();
     snapshot.breaker(name).unwrap_or_else(|| panic!("no breaker `{name}`")).clone()
-}
-
-/// How many run in a bulkhead and how many wait for it.
-#[track_caller]
-pub fn occupancy(name: &str) -> (u32, u32) {
-    let figures = bulkhead(name);
-    (figures.running, figures.queued)
-}
-
-/// Asserts that a bulkhead has `slots` slots, that nobody runs and nobody waits.
-///
-/// # Panics
-///
-/// When it is not so.
-#[track_caller]
-pub fn assert_quiet(name: &str, slots: u32) {
-    let figures = bulkhead(name);
-    assert_eq!((figures.running, figures.queued, figures.slots), (0, 0, slots), "running, queued, slots of `{name}`");
 }
 
 /// Asserts that no call of a function is under way or waits.
