@@ -8,12 +8,12 @@
 //! **Alarms.** A call of a plain function waits on a thread that may know no runtime, so tokio's timer is out of reach
 //! where it is needed most. [`wait`] brings a clock of its own: what is polled in it asks for an [`alarm`], and the
 //! thread sleeps no longer than until the earliest. A runtime of our own for its timer alone was the other way. It costs
-//! more per call (`docs/performance.md`), and it would panic on every thread that drives tasks, where waiting is only
-//! unwise. The alarm measures the machine's time: a paused clock belongs to a runtime, and a thread that blocks is in
-//! nobody's poll.
+//! no less (`docs/performance.md`), and it would panic on every thread that drives tasks, where waiting is only unwise.
+//! The alarm goes by the machine's time as well: a paused clock belongs to a runtime, and a thread that blocks is in
+//! nobody's poll, so nobody would ever move the clock for it.
 //!
 //! Invariants: a wake-up given before the thread sleeps is not lost; no lock is held while anything is polled; an alarm
-//! never rings before its moment, by the clock that is the slower of the two.
+//! rings once the runtime's clock or the machine's has come to its moment, and not before.
 
 use std::cell::Cell;
 use std::pin::pin;
