@@ -144,6 +144,7 @@ async fn half_open_lets_the_set_number_in_and_no_more() {
 async fn a_result_of_an_earlier_state_decides_nothing() {
     let start: Start = |post| Box::pin(c_8(post));
     let old = [Held::begin(start).await, Held::begin_failing(start).await];
+    let older = [Held::begin_failing(start).await, Held::begin_failing(start).await];
     open_and_cool_down(start, 2).await;
     let probe = Held::begin(start).await;
     assert!(probe.is_inside());
@@ -153,8 +154,11 @@ async fn a_result_of_an_earlier_state_decides_nothing() {
     let now = breaker("c_8");
     assert_eq!((now.state, now.opened, now.closed), (BreakerState::HalfOpen, 1, 0), "neither closed nor opened again");
     probe.release().await.unwrap();
-    let now = breaker("c_8");
-    assert_eq!((now.state, now.calls, now.failures), (BreakerState::Closed, 0, 0));
+    for failing in older {
+        failing.release().await.unwrap_err();
+        let now = breaker("c_8");
+        assert_eq!((now.state, now.calls, now.failures), (BreakerState::Closed, 0, 0), "nor in the new window");
+    }
 }
 
 async fn a_probe_that_is_dropped_gives_its_place_back() {
