@@ -58,7 +58,7 @@ enum Setting {
 fn settings(defaults: &Args, method: &Method, errors: &mut Errors) -> Setting {
     let own = method.own.clone().map_or_else(Args::default, |own| Args::read(own, errors));
     if let Some(skip) = own.skip.span() {
-        if own.protect() || own.idempotent.written() || own.name.written() {
+        if own.protect() || own.mode.written() || own.idempotent.written() || own.name.written() {
             errors.at(
                 skip,
                 "this method is skipped, and its other keys would do nothing",

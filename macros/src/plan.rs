@@ -19,6 +19,7 @@ use crate::parse::breaker::Window;
 use crate::parse::bulkhead::Bulkhead;
 use crate::parse::isolate::Threads;
 use crate::parse::item::Item;
+use crate::parse::mode::{Mode, Strategy};
 use crate::parse::on::Kind;
 use crate::parse::rate::Rate;
 use crate::parse::retry::Budget;
@@ -43,6 +44,8 @@ pub(crate) struct Plan {
     pub(crate) retry: Option<Retry>,
     pub(crate) fallback: Option<Expr>,
     pub(crate) idempotent: bool,
+    /// Which of its strategies only observe.
+    pub(crate) observe: Mode,
     /// The key through which a call can be refused or cut off, if there is one.
     pub(crate) refuses: Option<Span>,
     pub(crate) _seal: Seal,
@@ -53,6 +56,13 @@ pub(crate) struct Isolate {
     /// Where the word stands.
     pub(crate) key: Span,
     pub(crate) threads: Threads,
+}
+
+impl Plan {
+    /// Whether the body may have to run again. Retries that are only observed run nothing.
+    pub(crate) fn runs_again(&self) -> bool {
+        self.retry.is_some() && !self.observe.observes(Strategy::Retry)
+    }
 }
 
 /// A breaker, joined or declared.

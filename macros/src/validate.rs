@@ -24,6 +24,7 @@ use crate::parse::args::Args;
 use crate::parse::backoff::Backoff;
 use crate::parse::breaker::{self as parsed, Window};
 use crate::parse::item::Item;
+use crate::parse::mode::{Mode, Strategy};
 use crate::parse::on::{Kind, On};
 use crate::parse::retry::Retry as ParsedRetry;
 use crate::parse::shape;
@@ -39,19 +40,22 @@ const MIN_CALLS: u32 = 20;
 /// Turns what was written into what is to be generated, or says why not.
 pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> Option<Plan> {
     let function = item.as_ref().map_or_else(Span::call_site, |item| item.sig.ident.span());
-    // In the order in which they refuse; only one is named in an error.
+    let observe = observed(&args, errors);
+    // In the order in which they refuse; only one is named in an error. What only observes refuses nothing.
     let refusing = [
-        args.deadline.blame(function),
-        args.breaker.blame(function),
-        args.rate.blame(function),
-        args.bulkhead.blame(function),
-        args.isolate.blame(function),
-        args.timeout.blame(function),
+        (Some(Strategy::Deadline), args.deadline.blame(function)),
+        (Some(Strategy::Breaker), args.breaker.blame(function)),
+        (Some(Strategy::Rate), args.rate.blame(function)),
+        (Some(Strategy::Bulkhead), args.bulkhead.blame(function)),
+        // Threads of its own cannot be observed only: the body runs on them.
+        (None, args.isolate.blame(function)),
+        (Some(Strategy::Timeout), args.timeout.blame(function)),
     ];
-    let refuses = refusing.into_iter().flatten().next();
+    let acts = |strategy: Option<Strategy>| !strategy.is_some_and(|strategy| observe.observes(strategy));
+    let refuses = refusing.into_iter().find_map(|(strategy, key)| key.filter(|_| acts(strategy)));
     let idempotent = args.idempotent.written();
     if let Some(item) = &item {
-        fits_function(&args, item, errors);
+        fits_function(&args, &observe, item, errors);
         if args.isolate.written() {
             threads::can_leave(&args, item, errors);
         }
@@ -83,6 +87,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         retry,
         fallback: args.fallback.take(),
         idempotent,
+        observe,
         refuses,
         item,
         _seal: Seal(()),
@@ -116,8 +121,52 @@ pub(crate) fn stands_alone(args: &Args, errors: &mut Errors) {
     );
 }
 
+/// Which strategies observe, of those that are there.
+fn observed(args: &Args, errors: &mut Errors) -> Mode {
+    let Some(mode) = args.mode.get() else { return Mode::Whole { observes: false } };
+    if let (Mode::Whole { observes: true }, Some(at)) = (mode, args.isolate.span()) {
+        errors.at(
+            at,
+            "`isolate` runs the body on threads of its own, and a call for which there is none cannot run all the same",
+            "name what observes, `mode(timeout = observe)`, or write a `bulkhead` in its place while you observe",
+        );
+    }
+    let is_there = |strategy| match strategy {
+        // The one around the call is observed as well.
+        Strategy::Deadline => true,
+        Strategy::Retry => args.retry.written(),
+        Strategy::Breaker => args.breaker.written(),
+        Strategy::Rate => args.rate.written(),
+        Strategy::Bulkhead => args.bulkhead.written(),
+        Strategy::Timeout => args.timeout.written(),
+    };
+    // A block says it for all of its methods, and one of them may have taken the strategy away.
+    if args.mode.is_inherited() {
+        return mode.clone();
+    }
+    if let Mode::Each(each) = mode {
+        for (strategy, at) in each.iter().filter(|(strategy, _)| !is_there(*strategy)) {
+            let word = strategy.word();
+            let what = format!("this function has no `{word}`, so there is nothing to observe");
+            errors.at(*at, what, format!("add `{word}`, or take it out of the list"));
+        }
+    }
+    let has_any = Strategy::ALL.iter().any(|(strategy, _)| *strategy != Strategy::Deadline && is_there(*strategy));
+    if let (Mode::Whole { observes: true }, Some(at)) = (mode, args.mode.span())
+        && !has_any
+        && !args.deadline.written()
+        && args.protect()
+    {
+        errors.at(at, "nothing here decides anything that could be observed", "add a strategy, or remove `mode`");
+    }
+    mode.clone()
+}
+
 /// Retrying runs the body again, which some shapes of function do not allow.
-fn fits_function(args: &Args, item: &Item, errors: &mut Errors) {
+fn fits_function(args: &Args, observe: &Mode, item: &Item, errors: &mut Errors) {
+    if observe.observes(Strategy::Retry) {
+        return;
+    }
     let Some(retry) = args.retry.blame(item.sig.ident.span()) else { return };
     if names_instrument(&item.shape.block.stream()) {
         errors.at(

@@ -11,7 +11,7 @@ pub use crate::call::Verdict;
 pub use crate::catalogue::Entry;
 #[cfg(feature = "catalogue")]
 pub use crate::catalogue::LINKED;
-pub use crate::declaration::Declaration;
+pub use crate::declaration::{Declaration, Observe};
 pub use crate::pipeline::{
     Call, CarriesRefusals, End, Entered, Kind, Refusable, Returned, answer, answer_unrefused, asking, attempt,
     attempt_or, enter, fall_back, isolated, once, once_or, settle,

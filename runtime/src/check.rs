@@ -113,33 +113,49 @@ impl std::error::Error for Report {}
 /// ```
 pub fn check() -> Report {
     let declarations: Vec<_> = catalogue::entries().into_iter().map(|entry| entry.declaration).collect();
-    let bulkheads = named(&declarations, |it| it.bulkhead.map(|config| (config.name, config.limits)));
-    let isolates = named(&declarations, |it| it.isolate.map(|config| (config.name, config.limits)));
-    let breakers = named(&declarations, |it| it.breaker.and_then(|config| Some((config.name?, config.rules))));
-    let rates = named(&declarations, |it| it.rate.and_then(|config| Some((config.name?, config.figures))));
-    let budgets = named(&declarations, |it| it.retry.and_then(|config| Some((config.budget_name?, config.budget))));
-    let bulkheads = bulkheads.into_iter().filter_map(|(name, uses)| judge("bulkhead", name, &uses, Limits::stricter));
-    let isolates = isolates.into_iter().filter_map(|(name, uses)| judge("isolate", name, &uses, Threads::stricter));
-    let breakers = breakers.into_iter().filter_map(|(name, uses)| judge("breaker", name, &uses, Rules::stricter));
-    let rates = rates.into_iter().filter_map(|(name, uses)| judge("rate", name, &uses, Figures::stricter));
-    let budgets = budgets.into_iter().filter_map(|(name, uses)| judge("budget", name, &uses, Allowance::stricter));
-    Report { findings: bulkheads.chain(isolates).chain(breakers).chain(rates).chain(budgets).collect() }
+    let bulkheads = named(&declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.limits)));
+    let isolates = named(&declarations, |it| it.isolate.map(|to| (to.name, false, to.limits)));
+    let breakers = named(&declarations, |it| it.breaker.and_then(|to| Some((to.name?, it.observe.breaker, to.rules))));
+    let rates = named(&declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.figures))));
+    let budgets =
+        named(&declarations, |it| it.retry.and_then(|to| Some((to.budget_name?, it.observe.retry, to.budget))));
+    let bulkheads = judge_all("bulkhead", &bulkheads, Limits::stricter);
+    let isolates = judge_all("isolate", &isolates, Threads::stricter);
+    let breakers = judge_all("breaker", &breakers, Rules::stricter);
+    let rates = judge_all("rate", &rates, Figures::stricter);
+    let budgets = judge_all("budget", &budgets, Allowance::stricter);
+    Report { findings: [bulkheads, isolates, breakers, rates, budgets].concat() }
 }
 
 /// Who names what, and with which figures.
 type Uses<T> = Vec<(Identity, Option<T>)>;
 
+/// Uses by name; those who only observe it apart, since they share nothing with the others.
+type Named<T> = BTreeMap<(&'static str, bool), Uses<T>>;
+
 fn named<T>(
     declarations: &[&'static Declaration],
-    read: impl Fn(&Declaration) -> Option<(&'static str, Option<T>)>,
-) -> BTreeMap<&'static str, Uses<T>> {
-    let mut all = BTreeMap::<_, Uses<T>>::new();
+    read: impl Fn(&Declaration) -> Option<(&'static str, bool, Option<T>)>,
+) -> Named<T> {
+    let mut all = Named::new();
     for declaration in declarations {
-        if let Some((name, figures)) = read(declaration) {
-            all.entry(name).or_default().push((declaration.identity, figures));
+        if let Some((name, observing, figures)) = read(declaration) {
+            all.entry((name, observing)).or_default().push((declaration.identity, figures));
         }
     }
     all
+}
+
+fn judge_all<T: Copy + PartialEq + fmt::Display>(
+    strategy: &'static str,
+    all: &Named<T>,
+    stricter: fn(T, T) -> T,
+) -> Vec<Finding> {
+    let is_declared = |uses: &Uses<T>| uses.iter().any(|(_, figures)| figures.is_some());
+    let has_other = |(name, observing): (_, bool)| all.get(&(name, !observing)).is_some_and(is_declared);
+    // Joining what is declared in the other mode is joining all the same.
+    let judged = all.iter().filter(|(key, uses)| is_declared(uses) || !has_other(**key));
+    judged.filter_map(|((name, _), uses)| judge(strategy, name, uses, stricter)).collect()
 }
 
 fn judge<T: Copy + PartialEq + fmt::Display>(

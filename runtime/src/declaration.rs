@@ -5,8 +5,12 @@
 //!
 //! Invariant: a declaration never changes; what is in force may, and lives in the registry and the pipeline.
 
+mod observe;
+
 use crate::call::Identity;
 use crate::strategies::{breaker, bulkhead, deadline, isolate, rate, retry, timeout};
+
+pub use observe::Observe;
 
 /// The declared settings of one guarded function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +26,7 @@ pub struct Declaration {
     pub(crate) fallback: bool,
     pub(crate) idempotent: bool,
     pub(crate) form: Form,
+    pub(crate) observe: Observe,
 }
 
 /// What the attribute stands on.
@@ -50,6 +55,7 @@ impl Declaration {
             fallback: false,
             idempotent: false,
             form: Form::Async,
+            observe: Observe::NONE,
         }
     }
 
@@ -119,14 +125,21 @@ impl Declaration {
         Self { form: Form::Plain, ..self }
     }
 
+    /// Has strategies observe instead of act.
+    #[must_use]
+    pub const fn observing(self, observe: Observe) -> Self {
+        Self { observe, ..self }
+    }
+
     /// Whether a call of it can be refused or cut short. One that cannot needs no way to say so, and takes no notice of
     /// a deadline around it: whoever opened that drops the whole tree at its end.
     pub(crate) const fn can_refuse(&self) -> bool {
+        let Observe { deadline, breaker, rate, bulkhead, timeout, .. } = self.observe;
         self.isolate.is_some()
-            || self.timeout.is_some()
-            || self.deadline.is_some()
-            || self.bulkhead.is_some()
-            || self.rate.is_some()
-            || self.breaker.is_some()
+            || (self.timeout.is_some() && !timeout)
+            || (self.deadline.is_some() && !deadline)
+            || (self.bulkhead.is_some() && !bulkhead)
+            || (self.rate.is_some() && !rate)
+            || (self.breaker.is_some() && !breaker)
     }
 }

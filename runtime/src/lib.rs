@@ -60,6 +60,7 @@ pub mod testing;
 pub use base::histogram::Bands;
 pub use call::context::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
+pub use call::would::Cut;
 pub use call::{
     CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, Identity, Refusal, Verdict,
 };

@@ -10,6 +10,11 @@
 //! was only joined until then has stand-in figures, and the first declaration replaces them. The disagreement itself is
 //! reported by [`crate::check`], with all source lines.
 //!
+//! **Those who only observe** share an instance of their own, the twin of the one that others enforce: observing must change
+//! nothing for anyone, and figures that are tried out by observing must not tighten those in force. The twin of `recs` is
+//! shown as `recs@observe`, a name that nobody can declare. Its figures are the strictest of those who observe, and where
+//! all of them only join, those of the name.
+//!
 //! Invariants: a name resolves to the same instance for ever; the figures in force are never looser than any declaration
 //! of the name; resolving happens once per site, never on the path of a call.
 
@@ -29,27 +34,27 @@ use crate::strategies::retry::{self, Allowance, Budget};
 
 #[derive(Default)]
 struct Registry {
-    bulkheads: BTreeMap<&'static str, &'static Bulkhead>,
+    bulkheads: BTreeMap<Key, &'static Bulkhead>,
     isolates: BTreeMap<&'static str, &'static Threads>,
-    breakers: BTreeMap<&'static str, &'static Breaker>,
-    budgets: BTreeMap<&'static str, &'static Budget>,
-    rates: BTreeMap<&'static str, &'static Rate>,
+    breakers: BTreeMap<Key, &'static Breaker>,
+    budgets: BTreeMap<Key, &'static Budget>,
+    rates: BTreeMap<Key, &'static Rate>,
     /// Breakers that belong to one function each; two functions of one name stay apart.
     own: BTreeMap<Owner, &'static Breaker>,
     /// Rates that belong to one function each.
     own_rates: BTreeMap<Owner, &'static Rate>,
     /// Names that were joined before anybody declared them, by strategy.
-    stand_ins: BTreeSet<(&'static str, &'static str)>,
+    stand_ins: BTreeSet<(&'static str, Key)>,
 }
 
 impl Registry {
-    /// Whether `name` gets its first figures now, after stand-ins; `exists` and `declared` as this resolution finds it.
-    fn is_first_word(&mut self, strategy: &'static str, name: &'static str, exists: bool, declared: bool) -> bool {
+    /// Whether a name gets its first figures now, after stand-ins; `exists` and `declared` as this resolution finds it.
+    fn is_first_word(&mut self, strategy: &'static str, key: Key, exists: bool, declared: bool) -> bool {
         if declared {
-            return self.stand_ins.remove(&(strategy, name));
+            return self.stand_ins.remove(&(strategy, key));
         }
         if !exists {
-            self.stand_ins.insert((strategy, name));
+            self.stand_ins.insert((strategy, key));
         }
         false
     }
@@ -59,6 +64,9 @@ impl Registry {
         u32::try_from(self.bulkheads.len() + self.isolates.len()).unwrap_or(u32::MAX - 1) + 1
     }
 }
+
+/// A name, and whether those who only observe it are meant.
+type Key = (&'static str, bool);
 
 /// A function, by name, module and line.
 type Owner = (&'static str, &'static str, u32);
@@ -74,30 +82,51 @@ fn registry() -> std::sync::MutexGuard<'static, Registry> {
     own.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bulkhead a declaration names.
-pub(crate) fn bulkhead(config: &bulkhead::Config) -> &'static Bulkhead {
-    let name = config.name;
-    let named = declarations().filter_map(|declared| declared.bulkhead).filter(|other| other.name == name);
-    let all: Vec<_> = named.chain([*config]).collect();
-    let declared = all.iter().filter_map(|other| other.limits).reduce(Limits::stricter);
-    let floor = all.iter().filter_map(|other| other.floor).min();
+/// The name under which the instance of a key is shown.
+fn shown((name, observing): Key) -> &'static str {
+    if observing { Box::leak(format!("{name}@observe").into_boxed_str()) } else { name }
+}
+
+/// What is declared under a key, the strictest of each figure: by those who mean the same instance, else by anyone.
+fn declared<T>(
+    (name, observing): Key,
+    read: impl Fn(&Declaration) -> Option<(&'static str, bool, Option<T>)>,
+    stricter: fn(T, T) -> T,
+) -> Option<T> {
+    let (same, others): (Vec<_>, Vec<_>) = declarations()
+        .filter_map(read)
+        .filter_map(|(other, observes, figures)| figures.filter(|_| other == name).map(|it| (observes, it)))
+        .partition(|(observes, _)| *observes == observing);
+    let strictest = |all: Vec<(bool, T)>| all.into_iter().map(|(_, figures)| figures).reduce(stricter);
+    strictest(same).or_else(|| strictest(others))
+}
+
+/// The bulkhead a declaration names, or its twin for those who only observe.
+pub(crate) fn bulkhead(config: &bulkhead::Config, observing: bool) -> &'static Bulkhead {
+    let key = (config.name, observing);
+    let read = |it: &Declaration| it.bulkhead.map(|config| (config.name, it.observe.bulkhead, config.limits));
+    let declared = declared(key, read, Limits::stricter);
+    let declared = [declared, config.limits].into_iter().flatten().reduce(Limits::stricter);
+    let read = |it: &Declaration| it.bulkhead.map(|config| (config.name, it.observe.bulkhead, config.floor));
+    let floor = [self::declared(key, read, u32::min), config.floor].into_iter().flatten().min();
     let mut registry = registry();
-    let exists = registry.bulkheads.contains_key(name);
-    let is_first = registry.is_first_word("bulkhead", name, exists, declared.is_some());
+    let exists = registry.bulkheads.contains_key(&key);
+    let is_first = registry.is_first_word("bulkhead", key, exists, declared.is_some());
     let id = registry.next_id();
     // Leaked on purpose, here and below: a name lives as long as the process, and guards then need no count of owners.
-    let live = *registry.bulkheads.entry(name).or_insert_with(|| {
+    let live = *registry.bulkheads.entry(key).or_insert_with(|| {
         let limits = declared.unwrap_or(Limits::UNDECLARED);
         let made = match floor {
-            None => Bulkhead::new(id, name, limits),
-            Some(floor) => Bulkhead::adaptive(id, name, limits, floor),
+            // Nothing is learned from calls that are all let in, so a twin has as many slots as there can be.
+            Some(floor) if !observing => Bulkhead::adaptive(id, shown(key), limits, floor),
+            _ => Bulkhead::new(id, shown(key), limits),
         };
         Box::leak(Box::new(made))
     });
     drop(registry);
     let limits = live.limits();
     // A stand-in has fixed slots, and those that were to be measured would begin at their ceiling.
-    let replaces = is_first && floor.is_none();
+    let replaces = is_first && (floor.is_none() || observing);
     let tightened = declared.map_or(limits, |declared| if replaces { declared } else { limits.stricter(declared) });
     if tightened != limits {
         live.resize(tightened);
@@ -119,7 +148,7 @@ pub(crate) fn isolate(config: &isolate::Config) -> &'static Threads {
     let in_words = |limits: isolate::Limits| Limits { slots: limits.threads, queue: limits.queue };
     let mut registry = registry();
     let exists = registry.isolates.contains_key(name);
-    let is_first = registry.is_first_word("isolate", name, exists, declared.is_some());
+    let is_first = registry.is_first_word("isolate", (name, false), exists, declared.is_some());
     let id = registry.next_id();
     let live = *registry.isolates.entry(name).or_insert_with(|| {
         let limits = in_words(declared.unwrap_or(isolate::Limits::UNDECLARED));
@@ -135,23 +164,35 @@ pub(crate) fn isolate(config: &isolate::Config) -> &'static Threads {
     live
 }
 
-/// The breaker a declaration names, or the function's own, which is known by the function's name.
+/// The bulkhead of a name as others enforce it, if anybody does.
+pub(crate) fn enforced(name: &'static str) -> Option<&'static Bulkhead> {
+    declarations()
+        .filter(|it| !it.observe.bulkhead)
+        .find_map(|it| it.bulkhead.filter(|config| config.name == name))
+        .map(|config| bulkhead(&config, false))
+}
+
+/// The breaker a declaration names, or the function's own, which is known by the function's name; or the twin of either.
 pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &'static Breaker {
+    let observing = site.observe.breaker;
     let Some(name) = config.name else {
         let identity = &site.identity;
         let owner = (identity.name, identity.module, identity.line);
         let rules = config.rules.unwrap_or(Rules::DEFAULT);
-        return registry().own.entry(owner).or_insert_with(|| Box::leak(Box::new(Breaker::new(identity.name, rules))));
+        let make = || &*Box::leak(Box::new(Breaker::new(shown((identity.name, observing)), rules)));
+        return registry().own.entry(owner).or_insert_with(make);
     };
-    let named = declarations().filter_map(|declared| declared.breaker).filter(|other| other.name == Some(name));
-    let declared = named.filter_map(|other| other.rules).chain(config.rules).reduce(Rules::stricter);
+    let key = (name, observing);
+    let read = |it: &Declaration| it.breaker.and_then(|config| Some((config.name?, it.observe.breaker, config.rules)));
+    let declared = declared(key, read, Rules::stricter);
+    let declared = [declared, config.rules].into_iter().flatten().reduce(Rules::stricter);
     let mut registry = registry();
-    let exists = registry.breakers.contains_key(name);
-    let is_first = registry.is_first_word("breaker", name, exists, declared.is_some());
+    let exists = registry.breakers.contains_key(&key);
+    let is_first = registry.is_first_word("breaker", key, exists, declared.is_some());
     let live = *registry
         .breakers
-        .entry(name)
-        .or_insert_with(|| Box::leak(Box::new(Breaker::new(name, declared.unwrap_or(Rules::DEFAULT)))));
+        .entry(key)
+        .or_insert_with(|| Box::leak(Box::new(Breaker::new(shown(key), declared.unwrap_or(Rules::DEFAULT)))));
     drop(registry);
     let rules = live.rules();
     let tightened = declared.map_or(rules, |declared| if is_first { declared } else { rules.stricter(declared) });
@@ -161,24 +202,27 @@ pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &
     live
 }
 
-/// The rate a declaration names, or the one that is its function's own.
+/// The rate a declaration names, or the one that is its function's own; or the twin of either.
 pub(crate) fn rate(site: &'static Declaration, config: &rate::Config) -> &'static Rate {
+    let observing = site.observe.rate;
     let Some(name) = config.name else {
         let identity = &site.identity;
         let figures = config.figures.unwrap_or(Figures::UNDECLARED);
         let mut registry = registry();
         let own = registry.own_rates.entry((identity.name, identity.module, identity.line));
-        return own.or_insert_with(|| Box::leak(Box::new(Rate::new(identity.name, figures))));
+        return own.or_insert_with(|| Box::leak(Box::new(Rate::new(shown((identity.name, observing)), figures))));
     };
-    let named = declarations().filter_map(|declared| declared.rate).filter(|other| other.name == Some(name));
-    let declared = named.filter_map(|other| other.figures).chain(config.figures).reduce(Figures::stricter);
+    let key = (name, observing);
+    let read = |it: &Declaration| it.rate.and_then(|config| Some((config.name?, it.observe.rate, config.figures)));
+    let declared = declared(key, read, Figures::stricter);
+    let declared = [declared, config.figures].into_iter().flatten().reduce(Figures::stricter);
     let mut registry = registry();
-    let exists = registry.rates.contains_key(name);
-    let is_first = registry.is_first_word("rate", name, exists, declared.is_some());
+    let exists = registry.rates.contains_key(&key);
+    let is_first = registry.is_first_word("rate", key, exists, declared.is_some());
     let live = *registry
         .rates
-        .entry(name)
-        .or_insert_with(|| Box::leak(Box::new(Rate::new(name, declared.unwrap_or(Figures::UNDECLARED)))));
+        .entry(key)
+        .or_insert_with(|| Box::leak(Box::new(Rate::new(shown(key), declared.unwrap_or(Figures::UNDECLARED)))));
     drop(registry);
     let figures = live.figures();
     let tightened = declared.map_or(figures, |declared| if is_first { declared } else { figures.stricter(declared) });
@@ -189,17 +233,20 @@ pub(crate) fn rate(site: &'static Declaration, config: &rate::Config) -> &'stati
 }
 
 /// The retry budget a declaration names, or one of the function's own; `None` where it is off.
-pub(crate) fn budget(config: &retry::Config) -> Option<&'static Budget> {
+pub(crate) fn budget(config: &retry::Config, observing: bool) -> Option<&'static Budget> {
     let Some(name) = config.budget_name else {
         return config.budget.map(|allowance| &*Box::leak(Box::new(Budget::new(allowance))));
     };
-    let named = declarations().filter_map(|declared| declared.retry).filter(|other| other.budget_name == Some(name));
-    let declared = named.filter_map(|other| other.budget).chain(config.budget).reduce(Allowance::stricter);
+    let key = (name, observing);
+    let read =
+        |it: &Declaration| it.retry.and_then(|config| Some((config.budget_name?, it.observe.retry, config.budget)));
+    let declared = declared(key, read, Allowance::stricter);
+    let declared = [declared, config.budget].into_iter().flatten().reduce(Allowance::stricter);
     let allowance = declared.unwrap_or(Allowance::DEFAULT);
     let mut registry = registry();
-    let exists = registry.budgets.contains_key(name);
-    let is_first = registry.is_first_word("budget", name, exists, declared.is_some());
-    let live = *registry.budgets.entry(name).or_insert_with(|| Box::leak(Box::new(Budget::new(allowance))));
+    let exists = registry.budgets.contains_key(&key);
+    let is_first = registry.is_first_word("budget", key, exists, declared.is_some());
+    let live = *registry.budgets.entry(key).or_insert_with(|| Box::leak(Box::new(Budget::new(allowance))));
     drop(registry);
     match declared {
         Some(declared) if is_first => live.allow(declared),
@@ -216,8 +263,12 @@ fn declarations() -> impl Iterator<Item = &'static Declaration> {
 /// Every bulkhead by name, those included that no call has reached yet.
 pub(crate) fn bulkheads() -> Vec<&'static Bulkhead> {
     let known: BTreeSet<_> = registry().bulkheads.keys().copied().collect();
-    for config in declarations().filter_map(|declared| declared.bulkhead).filter(|it| !known.contains(it.name)) {
-        bulkhead(&config);
+    for declared in declarations() {
+        if let Some(config) = declared.bulkhead
+            && !known.contains(&(config.name, declared.observe.bulkhead))
+        {
+            bulkhead(&config, declared.observe.bulkhead);
+        }
     }
     registry().bulkheads.values().copied().collect()
 }
@@ -236,7 +287,7 @@ pub(crate) fn rates() -> Vec<&'static Rate> {
     let known: BTreeSet<_> = registry().rates.keys().copied().collect();
     for declared in declarations() {
         if let Some(config) = declared.rate
-            && !config.name.is_some_and(|name| known.contains(name))
+            && !config.name.is_some_and(|name| known.contains(&(name, declared.observe.rate)))
         {
             rate(declared, &config);
         }
@@ -253,7 +304,7 @@ pub(crate) fn breakers() -> Vec<&'static Breaker> {
     let known: BTreeSet<_> = registry().breakers.keys().copied().collect();
     for declared in declarations() {
         if let Some(config) = declared.breaker
-            && !config.name.is_some_and(|name| known.contains(name))
+            && !config.name.is_some_and(|name| known.contains(&(name, declared.observe.breaker)))
         {
             breaker(declared, &config);
         }

@@ -7,6 +7,7 @@
 //! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
 //! | `retry_backoff` `retry_abort` | the retry's long form |
 //! | `isolate` `isolate_plain` | the key of that name, on async and on plain functions |
+//! | `observe` | the key `mode`: what strategies that only observe count, and that they do nothing |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
 //! | `testing` | what the feature of that name promises to tests of services |
 //! | `errors` | what watertight's error says, and what it can become |
@@ -26,6 +27,7 @@ mod idempotent;
 mod isolate;
 mod isolate_plain;
 mod name;
+mod observe;
 mod rate;
 mod retry;
 mod shapes;

@@ -15,6 +15,7 @@
 //! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ | ✓ |
 //! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
 //! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | observing refuses nothing and gives everything back | `observing` | cut | cut | full, waited | too often, waited | open | again | ✓ |  |  |
 //! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no token | no window | no clone | no answer | no thread |  |
 //!
 //! A timeout never rejects, it cuts off; its cells in the two rows about rejections are those of a wait as long as the
@@ -123,6 +124,7 @@ mod absent;
 mod blameless;
 mod bound;
 mod fates;
+mod observing;
 mod panics;
 mod rejected;
 mod running;

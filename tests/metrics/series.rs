@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use metrics_util::MetricKind;
 use watertight::export::Publisher;
 use watertight::metrics::names::{self, Kind};
-use watertight::{AttemptFate, FallbackUse, Fate, Refusal, StopReason, WaitFate, resilient};
+use watertight::{AttemptFate, Cut, FallbackUse, Fate, Refusal, StopReason, WaitFate, resilient};
 use watertight_tests::{AppError, ms};
 
 use crate::Exporter;
@@ -100,6 +100,15 @@ fn a_functions_series_are_there_at_zero_before_its_first_call() {
     }
     for outcome in WaitFate::ALL {
         scrape.assert_number(names::QUEUE_WAIT, &[function, module, ("outcome", outcome.as_str())], 0);
+    }
+    for reason in Refusal::ALL {
+        scrape.assert_number(names::WOULD_REFUSE, &[function, module, ("reason", reason.as_str())], 0);
+    }
+    for cause in Cut::ALL {
+        scrape.assert_number(names::WOULD_CUT, &[function, module, ("reason", cause.as_str())], 0);
+    }
+    for name in [names::WOULD_QUEUE, names::WOULD_RETRY] {
+        scrape.assert_number(name, &[function, module], 0);
     }
     for name in [names::IN_FLIGHT, names::RETRIES, names::OVERRUNS, names::LENT, names::LATENCY, names::CUT_OFF] {
         scrape.assert_number(name, &[function, module], 0);

@@ -41,16 +41,16 @@ pub(super) fn run(plan: &Plan, isolate: &Isolate, bindings: &[Binding], paths: &
     let body = block(plan, &TokenStream::new());
     let seat = local("__wt_seat", isolate.key);
     let body = quote_spanned!(ours(isolate.key)=> #isolated(#seat, async move #body));
-    let run = if plan.retry.is_none() {
-        let once = paths.once(here);
-        quote_spanned!(here=> break #once(__wt_call.as_mut(), __wt_body, __wt_kind).await;)
-    } else {
+    let run = if plan.runs_again() {
         let attempt = paths.attempt(here);
         quote_spanned! {here=>
             if let ::core::option::Option::Some(__wt_end) = #attempt(__wt_call.as_mut(), __wt_body, __wt_kind).await {
                 break __wt_end;
             }
         }
+    } else {
+        let once = paths.once(here);
+        quote_spanned!(here=> break #once(__wt_call.as_mut(), __wt_body, __wt_kind).await;)
     };
     quote_spanned! {here=>
         #(#put_by)*

@@ -40,15 +40,19 @@ use crate::plan::Plan;
 /// The guarded function.
 pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     let mentions = Mentions::of(plan.fallback.as_ref());
+    let runs_again = plan.runs_again();
     let (sig, kind) = (&mut plan.item.sig, &mut plan.item.shape.kind);
-    let bindings = match &plan.retry {
-        retry if plan.isolate.is_some() => Some(args::for_thread(sig, kind, &mentions, retry.is_some())),
-        None => args::but_for(sig, kind, &mentions),
-        Some(_) => Some(args::of(sig, kind, &Kept { mentions: &mentions, in_place: false })),
+    let bindings = if plan.isolate.is_some() {
+        Some(args::for_thread(sig, kind, &mentions, runs_again))
+    } else if runs_again {
+        Some(args::of(sig, kind, &Kept { mentions: &mentions, in_place: false }))
+    } else {
+        args::but_for(sig, kind, &mentions)
     };
-    let after = match &plan.retry {
-        None => bindings.is_some(),
-        Some(_) => args::leaves(&plan.item.sig, bindings.as_deref().unwrap_or_default(), &mentions),
+    let after = if runs_again {
+        args::leaves(&plan.item.sig, bindings.as_deref().unwrap_or_default(), &mentions)
+    } else {
+        bindings.is_some()
     } || plan.isolate.is_some()
         || !plan.fallback.as_ref().is_some_and(is_made_at_once);
     let paths = Paths(&plan.runtime);
@@ -62,11 +66,11 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     };
     let run = if let Some(isolate) = &plan.isolate {
         isolated::run(&plan, isolate, bindings.as_deref().unwrap_or_default(), &paths)
-    } else if plan.retry.is_none() {
-        body::once(&plan, bindings.as_deref(), &then, &paths)
-    } else {
+    } else if runs_again {
         let moves = args::may_move(&plan.item.sig);
         body::again(&plan, bindings.as_deref().unwrap_or_default(), moves, &then, &paths)
+    } else {
+        body::once(&plan, bindings.as_deref(), &then, &paths)
     };
     let guarded = quote_spanned! {here=>
         #site

@@ -43,6 +43,7 @@ names! {
     breaker => breaker::Config;
     isolate => isolate::Config;
     retry => retry::Config;
+    observe => Observe;
     list => list;
     call => Call;
     enter => enter;

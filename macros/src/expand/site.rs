@@ -12,7 +12,7 @@
 //! - The static mentions no generic parameter and no argument of the function.
 //! - The line is that of the function's name, not of the attribute above it.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::paths::Paths;
@@ -20,6 +20,7 @@ use crate::parse::backoff::{Backoff, Curve, Jitter};
 use crate::parse::breaker::Window;
 use crate::parse::bulkhead::{Bulkhead, Slots};
 use crate::parse::isolate::Threads;
+use crate::parse::mode::Mode;
 use crate::parse::on::Kind as Word;
 use crate::parse::rate::Rate;
 use crate::parse::retry::Budget;
@@ -83,7 +84,20 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     if matches!(plan.item.shape.kind, Kind::Plain) {
         calls.extend(quote_spanned!(here=> .plain()));
     }
+    calls.extend(observing(&plan.observe, &paths.observe(here)));
     calls
+}
+
+/// What only observes, if anything does.
+fn observing(mode: &Mode, observe: &TokenStream) -> TokenStream {
+    match mode {
+        Mode::Whole { observes: true } => quote!(.observing(#observe::ALL)),
+        Mode::Each(each) if !each.is_empty() => {
+            let words = each.iter().map(|(strategy, _)| Ident::new(strategy.word(), Span::mixed_site()));
+            quote!(.observing(#observe::NONE #(.#words())*))
+        }
+        Mode::Whole { observes: false } | Mode::Each(_) => TokenStream::new(),
+    }
 }
 
 fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {

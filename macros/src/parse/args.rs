@@ -9,6 +9,7 @@
 //!            | rate = "[NAME:]COUNT/UNIT[/burst:N][/wait:DURATION]" | rate = "NAME"
 //!            | retry = N | retry(N, … )
 //!            | fallback = PATH | fallback = CLOSURE | fallback = CALL
+//!            | mode = observe | mode = enforce | mode(KEY = observe, … )
 //!            | idempotent | name = "NAME" | crate = PATH
 //! ```
 //!
@@ -33,6 +34,7 @@ use syn::{Expr, Path, Token};
 use super::breaker::{self, Breaker};
 use super::bulkhead::{self, Bulkhead};
 use super::isolate::{self, Threads};
+use super::mode::{self, Mode};
 use super::rate::{self, Rate};
 use super::retry::{self, Retry};
 use super::slot::Slot;
@@ -40,7 +42,7 @@ use super::{assigned, keys, one_line, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
-pub(crate) const KEYS: [&str; 11] = [
+pub(crate) const KEYS: [&str; 12] = [
     "fallback",
     "deadline",
     "retry",
@@ -49,6 +51,7 @@ pub(crate) const KEYS: [&str; 11] = [
     "bulkhead",
     "isolate",
     "timeout",
+    "mode",
     "idempotent",
     "name",
     "crate",
@@ -68,6 +71,8 @@ pub(crate) struct Args {
     pub(crate) retry: Slot<Retry>,
     /// A path, a closure or a call.
     pub(crate) fallback: Slot<Expr>,
+    /// Which strategies only observe.
+    pub(crate) mode: Slot<Mode>,
     pub(crate) idempotent: Slot<()>,
     /// The site's name instead of the function's.
     pub(crate) name: Slot<String>,
@@ -106,9 +111,9 @@ impl Args {
     /// The places of all `KEY = off`.
     pub(crate) fn off(&self) -> impl Iterator<Item = Span> {
         let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
-        let others =
-            [self.rate.off(), self.bulkhead.off(), self.isolate.off(), self.timeout.off(), self.idempotent.off()];
-        strategies.into_iter().chain(others).flatten()
+        let others = [self.rate.off(), self.bulkhead.off(), self.isolate.off(), self.timeout.off()];
+        let rest = [self.mode.off(), self.idempotent.off()];
+        strategies.into_iter().chain(others).chain(rest).flatten()
     }
 
     /// What holds for a method that says this, in a block that says `defaults`. Of the name the block has only the
@@ -123,6 +128,7 @@ impl Args {
             rate: self.rate.over(&defaults.rate),
             retry: self.retry.over(&defaults.retry),
             fallback: self.fallback.over(&defaults.fallback),
+            mode: self.mode.over(&defaults.mode),
             idempotent: self.idempotent.over(&defaults.idempotent),
             name: self.name,
             runtime: self.runtime.over(&defaults.runtime),
@@ -145,6 +151,7 @@ impl Args {
             "rate" => self.rate.set(key, rate::read(key, input, errors), errors),
             "retry" => self.retry.set(key, retry::read(key, input, errors), errors),
             "fallback" => self.fallback.set(key, fallback(key, input, errors), errors),
+            "mode" => self.mode.set(key, mode::read(key, input, errors), errors),
             "idempotent" => self.idempotent.set(key, flag(key, input, errors), errors),
             "name" => self.name.set(key, site_name(key, input, errors), errors),
             "crate" => self.runtime.set(key, runtime(key, input, errors), errors),
@@ -172,6 +179,7 @@ impl Args {
             "rate" => self.rate.set_off(key, errors),
             "retry" => self.retry.set_off(key, errors),
             "fallback" => self.fallback.set_off(key, errors),
+            "mode" => self.mode.set_off(key, errors),
             "idempotent" => self.idempotent.set_off(key, errors),
             _ => return false,
         }

@@ -20,6 +20,7 @@ pub(crate) mod breaker;
 pub(crate) mod bulkhead;
 pub(crate) mod isolate;
 pub(crate) mod item;
+pub(crate) mod mode;
 pub(crate) mod on;
 pub(crate) mod rate;
 pub(crate) mod retry;

@@ -91,6 +91,11 @@ impl<T> Slot<T> {
         self.value.as_ref()
     }
 
+    /// Whether this is the word of the block around.
+    pub(crate) fn is_inherited(&self) -> bool {
+        self.inherited
+    }
+
     /// Gives the value away.
     pub(crate) fn take(self) -> Option<T> {
         self.value

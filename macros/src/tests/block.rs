@@ -35,6 +35,10 @@ fn one_mistake_is_one_message() {
         ("timeout = \"1s\"", "#[resilient = 5] async fn a() -> R {}"),
         ("timeout = \"1s\"", "#[resilient(retry = 0)] async fn a() -> R {} async fn b() -> R {}"),
         ("timeout = \"1s\"", "#[resilient(skp)] async fn a() -> R {} async fn b() -> R {}"),
+        ("timeout = \"1s\", mode = off", "async fn a() -> R {}"),
+        ("mode = observe", "#[resilient(timeout = \"1s\")] async fn a() -> R {}"),
+        ("timeout = \"1s\"", "#[resilient(mode(retry = observe))] async fn a() -> R {} async fn b() -> R {}"),
+        ("timeout = \"1s\"", "#[resilient(skip, mode = observe)] async fn a() -> R {} async fn b() -> R {}"),
         ("timeout = \"1s\"", "#[cfg_attr(test, resilient(skip))] async fn a() -> R {} async fn b() -> R {}"),
         ("timeout = \"1s\"", "methods! {} async fn b() -> R {}"),
         ("timeout = \"1s\"", "#[resilient(skip)] const N: u8 = 5; async fn b() -> R {}"),
@@ -95,4 +99,28 @@ fn half_typed_methods_survive() {
     let (messages, rest) = told("timeout = \"1s\"", "impl S { async fn f(&self) -> R { let x = self; vec![x . ] } }");
     assert_eq!(messages, Vec::<String>::new());
     assert!(rest.contains("vec ! [x .]"), "{rest}");
+}
+
+#[test]
+fn a_blocks_mode_is_a_default_and_a_methods_own_replaces_it_as_a_whole() {
+    let (messages, rest) = told(
+        "timeout = \"1s\", retry = 1, bulkhead = \"a:1\", mode(bulkhead = observe, retry = observe)",
+        "impl S {
+            async fn all(&self) -> R {}
+            #[resilient(bulkhead = off)] async fn less(&self) -> R {}
+            #[resilient(mode = off)] async fn none(&self) -> R {}
+            #[resilient(mode(timeout = observe))] async fn own(&self) -> R {}
+        }",
+    );
+    assert!(messages.is_empty(), "{messages:?}");
+    let methods: Vec<_> = rest.split("async fn ").skip(1).map(|method| method.replace(' ', "")).collect();
+    let observing = |at: usize| {
+        let (_, after) = methods[at].split_once(".observing(::watertight::__private::Observe::")?;
+        after.split_once(')').map(|(words, _)| words.to_owned())
+    };
+    assert_eq!(observing(0).as_deref(), Some("NONE.bulkhead("));
+    assert!(methods[0].contains("NONE.bulkhead().retry()") && methods[1].contains("NONE.bulkhead().retry()"));
+    assert_eq!(observing(2), None);
+    assert!(methods[3].contains("Observe::NONE.timeout())") && methods[3].contains("loop"), "{}", methods[3]);
+    assert!(!methods[0].contains("loop"), "what only observes retries runs its body once");
 }

@@ -3,6 +3,7 @@
 use crate::parse::backoff::Backoff;
 use crate::parse::breaker::Window;
 use crate::parse::bulkhead::Slots;
+use crate::parse::mode::Strategy;
 use crate::parse::on::Kind;
 use crate::parse::retry::Budget;
 use crate::parse::value::{per_second, share};
@@ -129,6 +130,26 @@ fn what_is_retried_follows_from_the_words() {
     assert_eq!(kinds("idempotent, retry(1, on = [|e| e.ok(), timeout])"), [Kind::Timeout, Kind::Error]);
     let refusing = "bulkhead = \"a\", rate = \"1/s\", retry(1, on = [full, wait, rate])";
     assert_eq!(kinds(refusing), [Kind::Full, Kind::Wait, Kind::Rate]);
+}
+
+#[test]
+fn the_mode_is_of_all_strategies_or_of_those_that_are_named() {
+    let all = "deadline = \"2s\", retry = 1, breaker, rate = \"1/s\", bulkhead = \"a\", timeout = \"1s\"";
+    let observing = |mode: &str| {
+        let plan = plan(&format!("{all}, {mode}"));
+        let named = Strategy::ALL.into_iter().filter(|(strategy, _)| plan.observe.observes(*strategy));
+        let named: Vec<_> = named.map(|(_, word)| word).collect();
+        (named.join(" "), plan.refuses.is_some(), plan.runs_again())
+    };
+    assert_eq!(observing("idempotent"), (String::new(), true, true));
+    assert_eq!(observing("mode = enforce"), (String::new(), true, true));
+    assert_eq!(observing("mode = observe"), ("deadline retry breaker rate bulkhead timeout".into(), false, false));
+    assert_eq!(observing("mode(breaker = observe, retry = enforce)"), ("breaker".into(), true, true));
+    assert_eq!(observing("mode(retry = observe,)"), ("retry".into(), true, false));
+    let refusing = "mode(deadline = observe, breaker = observe, rate = observe, bulkhead = observe, timeout = observe)";
+    assert_eq!(observing(refusing), ("deadline breaker rate bulkhead timeout".into(), false, true));
+    // The deadline around the call is observed as well, so it need not have one of its own.
+    assert!(plan("timeout = \"1s\", mode(deadline = observe)").refuses.is_some());
 }
 
 #[test]

@@ -134,6 +134,22 @@ const MISTAKES: &[&str] = &[
     "fallback = |a, b| 5",
     "fallback(f, on = refused)",
     "fallback = last_good(\"60s\")",
+    "timeout = \"1s\", mode",
+    "timeout = \"1s\", mode()",
+    "timeout = \"1s\", mode = observed",
+    "timeout = \"1s\", mode = \"observe\"",
+    "timeout = \"1s\", mode = dark",
+    "timeout = \"1s\", mode = observe, mode = enforce",
+    "timeout = \"1s\", mode(bulkhead = observe)",
+    "timeout = \"1s\", mode(timeot = observe)",
+    "timeout = \"1s\", mode(idempotent = observe)",
+    "timeout = \"1s\", mode(timeout)",
+    "timeout = \"1s\", mode(timeout = on)",
+    "timeout = \"1s\", mode(timeout = observe, timeout = enforce)",
+    "timeout = \"1s\", fallback = f, mode(fallback = observe)",
+    "fallback = f, mode = observe",
+    "isolate = \"a:1\", timeout = \"1s\", mode = observe",
+    "mode = observe",
     "timeout = \"1s\", idempotent = true",
     "timeout = \"1s\", name = \"a b\"",
     "timeout = \"1s\", name = 5",
@@ -163,7 +179,7 @@ fn all_mistakes_are_told_at_once() {
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
             `timout` is no key of this attribute
-            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `idempotent`, `name` and `crate`
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `mode`, `idempotent`, `name` and `crate`
             `bulkhead = "recs:0"`: no call could ever run in 0 slots
             write how many may run at once, 1 or more; to shut a function off, isolate its breaker
             `backoff = "2s..1s"`: the first pause is longer than the longest one

@@ -20,6 +20,7 @@ pub(crate) mod tally;
 pub(crate) mod watch;
 #[cfg(feature = "testing")]
 pub(crate) mod world;
+pub(crate) mod would;
 
 pub use context::CallId;
 pub use error::{Error, ErrorKind};

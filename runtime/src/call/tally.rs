@@ -17,7 +17,8 @@
 
 use std::sync::OnceLock;
 
-use super::fate::{FATES, FallbackUse, Fate};
+use super::fate::{FATES, FallbackUse, Fate, Refusal};
+use super::would::{Cut, Would, WouldFigures};
 use crate::base::histogram::{Bands, Histogram};
 use crate::base::lane::{CELLS, Count, Lane};
 
@@ -134,6 +135,7 @@ struct Figures {
     overruns: Count,
     doomed_probes: Count,
     deadline_tenths: [Count; 10],
+    would: Would,
     latency: Box<Histogram>,
     cut_off: OnceLock<Box<Histogram>>,
     /// Bodies begun: with the attempts, which are those that have ended, it tells a test how many run.
@@ -160,6 +162,7 @@ impl Figures {
             overruns: Count::new(),
             doomed_probes: Count::new(),
             deadline_tenths: [const { Count::new() }; 10],
+            would: Would::new(),
             latency: Histogram::boxed(),
             cut_off: OnceLock::new(),
             #[cfg(feature = "testing")]
@@ -242,6 +245,7 @@ impl Tally {
             }
             add_all(&mut all.stops, &figures.stops);
             add_all(&mut all.deadline_tenths, &figures.deadline_tenths);
+            figures.would.add_to(&mut all.would);
             figures.latency.add_to(&mut all.latency);
             if let Some(cut_off) = figures.cut_off.get() {
                 cut_off.add_to(&mut all.cut_off);
@@ -282,6 +286,7 @@ pub(crate) struct TallyFigures {
     pub(crate) overruns: u64,
     pub(crate) doomed_probes: u64,
     pub(crate) deadline_tenths: [u64; 10],
+    pub(crate) would: WouldFigures,
     pub(crate) latency: Bands,
     pub(crate) cut_off: Bands,
     #[cfg(feature = "testing")]
@@ -365,6 +370,22 @@ impl Here<'_> {
     #[inline]
     pub(crate) fn deadline_used(self, tenths: usize) {
         self.figures.deadline_tenths[tenths].add(self.lane, 1);
+    }
+
+    pub(crate) fn would_refuse(self, reason: Refusal) {
+        self.figures.would.refuse(self.lane, reason);
+    }
+
+    pub(crate) fn would_cut(self, cause: Cut) {
+        self.figures.would.cut(self.lane, cause);
+    }
+
+    pub(crate) fn would_queue(self) {
+        self.figures.would.queue(self.lane);
+    }
+
+    pub(crate) fn would_retry(self) {
+        self.figures.would.retry(self.lane);
     }
 
     #[inline]

@@ -18,7 +18,8 @@ use ::metrics::{Label, counter, describe_counter, describe_gauge, describe_histo
 
 use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, WaitFate};
-use crate::call::{FallbackUse, Fate};
+use crate::call::would::Cut;
+use crate::call::{FallbackUse, Fate, Refusal};
 use crate::metrics::names::{self, Kind};
 use crate::metrics::{BreakerState, IsolateFigures, SiteFigures, Snapshot, snapshot};
 
@@ -133,6 +134,14 @@ fn publish_site(site: &SiteFigures, before: Option<&SiteFigures>) {
     }
     counter!(names::OVERRUNS, labels(&[])).absolute(site.overruns);
     counter!(names::LENT, labels(&[])).absolute(site.lent);
+    for reason in Refusal::ALL {
+        counter!(names::WOULD_REFUSE, labels(&[("reason", reason.as_str())])).absolute(site.would_refuse_for(reason));
+    }
+    for cause in Cut::ALL {
+        counter!(names::WOULD_CUT, labels(&[("reason", cause.as_str())])).absolute(site.would_cut_by(cause));
+    }
+    counter!(names::WOULD_QUEUE, labels(&[])).absolute(site.would_queue);
+    counter!(names::WOULD_RETRY, labels(&[])).absolute(site.would_retry);
     feed(names::LATENCY, labels(&[]), &site.latency, before.map(|old| &old.latency));
     feed(names::CUT_OFF, labels(&[]), &site.cut_off, before.map(|old| &old.cut_off));
     for fate in WaitFate::ALL {

@@ -16,7 +16,7 @@ use super::mistakes::{BuildError, Mistakes};
 use super::rate::Rate;
 use super::retry::Retry;
 use super::{EveryError, Guard, sites};
-use crate::declaration::Declaration;
+use crate::declaration::{Declaration, Observe};
 use crate::strategies::{deadline, timeout};
 
 /// A guard in the making, see [`Guard::named`].
@@ -33,6 +33,7 @@ pub struct Builder {
     breaker: Option<Breaker>,
     retry: Option<Retry>,
     idempotent: bool,
+    observe: bool,
 }
 
 impl Builder {
@@ -48,6 +49,7 @@ impl Builder {
             breaker: None,
             retry: None,
             idempotent: false,
+            observe: false,
         }
     }
 
@@ -88,6 +90,12 @@ impl Builder {
         Self { idempotent: true, ..self }
     }
 
+    /// Has every strategy decide and count what it would have done, and do nothing: the attribute's
+    /// [`mode = observe`](crate::resilient#mode).
+    pub fn observe(self) -> Self {
+        Self { observe: true, ..self }
+    }
+
     /// The guard. The same name with the same settings gives the same guard, whoever asks and how often.
     ///
     /// # Errors
@@ -99,7 +107,7 @@ impl Builder {
         let (has_rate, rate) = (self.rate.is_some(), self.rate);
         #[cfg(not(feature = "rate"))]
         let has_rate = false;
-        let Self { name, at, timeout, deadline, bulkhead, breaker, retry, idempotent, .. } = self;
+        let Self { name, at, timeout, deadline, bulkhead, breaker, retry, idempotent, observe, .. } = self;
         let mut mistakes = Mistakes::default();
         mistakes.name("guard", &name);
         let protects = timeout.is_some() || deadline.is_some() || bulkhead.is_some() || breaker.is_some() || has_rate;
@@ -131,6 +139,7 @@ impl Builder {
         declared = breaker.map_or(declared, |config| declared.breaker(config()));
         declared = retry.map_or(declared, |config| declared.retry(config()));
         declared = if idempotent { declared.idempotent() } else { declared };
+        declared = if observe { declared.observing(Observe::ALL) } else { declared };
         match sites::site(&declared) {
             Ok(site) => Ok(Guard { site, judge: EveryError }),
             Err(mistake) => Err(BuildError::new(name, at, vec![mistake])),

@@ -7,9 +7,11 @@
 //! Invariants: a snapshot is plain data and stays as it was; every metric name is written once, in [`names`]; every
 //! series exists from process start, at zero.
 
+mod named;
 pub mod names;
 mod snapshot;
 mod table;
 
 pub use crate::strategies::breaker::State as BreakerState;
-pub use snapshot::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures, SiteFigures, Snapshot, snapshot};
+pub use named::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures};
+pub use snapshot::{SiteFigures, Snapshot, snapshot};

@@ -62,6 +62,14 @@ metrics! {
         "Attempts that answered after their limit, because the body blocked its thread.";
     LENT = "watertight_slots_lent_total", Counter, ["function", "module"],
         "Nested calls that ran in the slot of the call around them.";
+    WOULD_REFUSE = "watertight_would_refuse_total", Counter, ["function", "module", "reason"],
+        "Attempts that ran, and that an observing strategy would have refused, by reason.";
+    WOULD_CUT = "watertight_would_cut_total", Counter, ["function", "module", "reason"],
+        "Attempts that an observing timeout or deadline would have cut off.";
+    WOULD_QUEUE = "watertight_would_queue_total", Counter, ["function", "module"],
+        "Attempts that would have waited for a token of an observing rate or a slot of an observing bulkhead.";
+    WOULD_RETRY = "watertight_would_retry_total", Counter, ["function", "module"],
+        "Calls that an observing retry would have tried again.";
     BULKHEAD_SLOTS = "watertight_bulkhead_slots", Gauge, ["bulkhead"],
         "How many may run at once.";
     BULKHEAD_RUNNING = "watertight_bulkhead_running", Gauge, ["bulkhead"],

@@ -1,17 +1,14 @@
 //! All figures at one moment, as plain data.
 
-use std::time::Duration;
-
+use super::named::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures};
 use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, TallyFigures, WaitFate};
+use crate::call::would::{Cut, WouldFigures};
 use crate::call::{FallbackUse, Fate, Identity, Refusal};
 use crate::catalogue::{self, Entry};
 use crate::declaration::Declaration;
-use crate::registry::{self, Threads};
-use crate::strategies::breaker::{Breaker, Change, Standing, State as BreakerState};
-use crate::strategies::bulkhead::Bulkhead;
-use crate::strategies::rate::Rate;
+use crate::registry;
 
 /// The figures of every guarded function, bulkhead, rate and breaker of the binary, used or not.
 ///
@@ -139,6 +136,14 @@ pub struct SiteFigures {
     pub overruns: u64,
     /// Doomed attempts that ran all the same, to check the estimate.
     pub doomed_probes: u64,
+    /// Attempts that ran, and that an observing breaker, rate, bulkhead or deadline would have refused.
+    pub would_refuse: u64,
+    /// Attempts that an observing timeout or deadline would have cut off.
+    pub would_cut: u64,
+    /// Attempts that would have waited for a token of an observing rate, or for a slot of an observing bulkhead.
+    pub would_queue: u64,
+    /// Calls that an observing retry would have tried again.
+    pub would_retry: u64,
     /// How much of its deadline was used when a call came in, in tenths.
     pub deadline_used: [u64; 10],
     /// How long completed attempts took.
@@ -150,6 +155,7 @@ pub struct SiteFigures {
     stops: [u64; StopReason::ALL.len()],
     waits: [Bands; WaitFate::ALL.len()],
     token_waits: [Bands; WaitFate::ALL.len()],
+    would: WouldFigures,
 }
 
 impl SiteFigures {
@@ -186,6 +192,10 @@ impl SiteFigures {
             lent: all.lent,
             overruns: all.overruns,
             doomed_probes: all.doomed_probes,
+            would_refuse: all.would.refuse.iter().sum(),
+            would_cut: all.would.cut.iter().sum(),
+            would_queue: all.would.queue,
+            would_retry: all.would.retry,
             deadline_used: all.deadline_tenths,
             latency: all.latency,
             cut_off: all.cut_off,
@@ -194,6 +204,7 @@ impl SiteFigures {
             stops: all.stops,
             waits: all.waits,
             token_waits: all.token_waits,
+            would: all.would,
         }
     }
 
@@ -210,6 +221,16 @@ impl SiteFigures {
     /// Calls refused for one reason.
     pub fn refused_for(&self, reason: Refusal) -> u64 {
         self.fate(Fate::Refused(reason))
+    }
+
+    /// Attempts that ran, and that an observing strategy would have refused for one reason.
+    pub fn would_refuse_for(&self, reason: Refusal) -> u64 {
+        self.would.refuse[reason as usize]
+    }
+
+    /// Attempts that an observing timeout or deadline would have cut off.
+    pub fn would_cut_by(&self, cause: Cut) -> u64 {
+        self.would.cut[cause as usize]
     }
 
     /// All runs of the body that have ended.
@@ -235,163 +256,5 @@ impl SiteFigures {
     /// How long callers waited for a token, by how the wait ended; those that did not wait are not among them.
     pub fn token_waits(&self, fate: WaitFate) -> &Bands {
         &self.token_waits[fate as usize]
-    }
-}
-
-/// A bulkhead's figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BulkheadFigures {
-    /// Its name.
-    pub name: &'static str,
-    /// How many may run.
-    pub slots: u32,
-    /// How many run.
-    pub running: u32,
-    /// How many have run at once at most.
-    pub peak_running: u32,
-    /// How many may wait.
-    pub queue: u32,
-    /// How many wait.
-    pub queued: u32,
-    /// How many have waited at once at most.
-    pub peak_queued: u32,
-}
-
-impl BulkheadFigures {
-    fn read(bulkhead: &'static Bulkhead) -> Self {
-        let seen = bulkhead.occupancy();
-        Self {
-            name: bulkhead.name(),
-            slots: seen.slots,
-            running: seen.running,
-            peak_running: seen.peak_running,
-            queue: seen.queue,
-            queued: seen.queued,
-            peak_queued: seen.peak_queued,
-        }
-    }
-}
-
-/// The figures of a set of threads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct IsolateFigures {
-    /// Its name.
-    pub name: &'static str,
-    /// How many threads there may be.
-    pub threads: u32,
-    /// How many have been started.
-    pub started: u32,
-    /// How many are taken, by abandoned work too.
-    pub running: u32,
-    /// How many have been taken at once at most.
-    pub peak_running: u32,
-    /// How many of those taken run what nobody waits for any more.
-    pub running_abandoned: u64,
-    /// How many may wait.
-    pub queue: u32,
-    /// How many wait.
-    pub queued: u32,
-    /// How many have waited at once at most.
-    pub peak_queued: u32,
-    /// How often a caller has gone while the code ran, so that nothing could stop it.
-    pub abandoned: u64,
-    /// For how long abandoned work that came back had gone on without its caller.
-    pub overran: Bands,
-}
-
-impl IsolateFigures {
-    fn read(threads: &'static Threads) -> Self {
-        // What is at large first, since all of it is running: read the other way round, there could be more of it.
-        let standing = threads.workers.standing();
-        let seen = threads.door.occupancy();
-        Self {
-            name: threads.door.name(),
-            threads: seen.slots,
-            started: standing.started,
-            running: seen.running,
-            peak_running: seen.peak_running,
-            running_abandoned: standing.at_large.min(seen.running.into()),
-            queue: seen.queue,
-            queued: seen.queued,
-            peak_queued: seen.peak_queued,
-            abandoned: standing.abandoned,
-            overran: standing.overran,
-        }
-    }
-}
-
-/// A rate's figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RateFigures {
-    /// Its name; a function's own rate has the function's.
-    pub name: &'static str,
-    /// How many tokens come in a unit of time.
-    pub count: u32,
-    /// The unit of time.
-    pub unit: Duration,
-    /// How many can be taken at once.
-    pub burst: u32,
-    /// How many wait for a token.
-    pub waiting: u32,
-}
-
-impl RateFigures {
-    fn read(rate: &'static Rate) -> Self {
-        let figures = rate.figures();
-        Self {
-            name: rate.name(),
-            count: figures.count,
-            unit: Duration::from_nanos(figures.unit),
-            burst: figures.burst,
-            waiting: rate.waiting(),
-        }
-    }
-}
-
-/// A breaker's figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BreakerFigures {
-    /// Its name; a function's own breaker has the function's.
-    pub name: &'static str,
-    /// The state it is in. An open breaker becomes half-open with the first caller after its cooldown.
-    pub state: BreakerState,
-    /// Failures in the window, while closed.
-    pub failures: usize,
-    /// Slow attempts in the window, failed or not, while closed.
-    pub slow: u64,
-    /// Results in the window, while closed.
-    pub calls: u64,
-    /// How often it has opened.
-    pub opened: u64,
-    /// How often it has half-opened.
-    pub half_opened: u64,
-    /// How often it has closed again.
-    pub closed: u64,
-    /// The last change of state, with its cause and the figures that led to it.
-    pub last_change: Option<Change>,
-    /// For how long it has been open, half-open or held open, over its whole life.
-    pub not_closed_for: Duration,
-}
-
-impl BreakerFigures {
-    fn read(breaker: &'static Breaker, now: Moment) -> Self {
-        let Standing { state, transitions: [opened, half_opened, closed], seen, last, not_closed_for } =
-            breaker.standing(now);
-        Self {
-            name: breaker.name(),
-            state,
-            failures: usize::try_from(seen.failures).unwrap_or(usize::MAX),
-            slow: seen.slow,
-            calls: seen.calls,
-            opened,
-            half_opened,
-            closed,
-            last_change: last,
-            not_closed_for: Duration::from_nanos(not_closed_for),
-        }
     }
 }

@@ -6,7 +6,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::snapshot::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures, SiteFigures, Snapshot};
+use super::named::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures};
+use super::snapshot::{SiteFigures, Snapshot};
 
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,6 +27,12 @@ impl fmt::Display for Snapshot {
             "p99",
         ];
         write_table(f, &heads, self.sites.iter().map(site_row).collect())?;
+        let observing: Vec<_> = self.sites.iter().filter_map(would_row).collect();
+        if !observing.is_empty() {
+            writeln!(f)?;
+            let heads = ["would have", "refused", "cut off", "queued", "retried"];
+            write_table(f, &heads, observing)?;
+        }
         if !self.bulkheads.is_empty() {
             writeln!(f)?;
             let heads = ["bulkhead", "running", "slots", "peak", "queued", "queue", "peak"];
@@ -67,6 +74,15 @@ fn site_row(site: &SiteFigures) -> Vec<String> {
     row.extend(figures.iter().map(ToString::to_string));
     row.extend([50.0, 99.0].map(|percent| site.latency.percentile(percent).map_or_else(|| "-".to_owned(), short)));
     row
+}
+
+/// What a function's observing strategies would have done, if anything.
+fn would_row(site: &SiteFigures) -> Option<Vec<String>> {
+    let figures = [site.would_refuse, site.would_cut, site.would_queue, site.would_retry];
+    if figures == [0; 4] {
+        return None;
+    }
+    Some([site.name.to_owned()].into_iter().chain(figures.iter().map(ToString::to_string)).collect())
 }
 
 fn bulkhead_row(bulkhead: &BulkheadFigures) -> Vec<String> {

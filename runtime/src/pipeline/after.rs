@@ -67,12 +67,7 @@ impl Call {
         note(Event::BodyCutOff);
         let ended = if cause == Cause::Timeout { Ended::TimedOut } else { Ended::OutOfTime };
         pipeline.learn(ran, ended, now);
-        // A deadline that left it less than its own timeout says something about the caller, not about the dependency.
-        let sign = match cause == Cause::Timeout || pipeline.timeout.is_none() {
-            true if pipeline.faults.timeout => Sign::Failure,
-            true => Sign::Success,
-            false => Sign::Neutral,
-        };
+        let sign = pipeline.sign_of_cut(cause, pipeline.timeout.is_some());
         self.as_mut().give_back(sign, ran, now);
         let (trouble, detail) = match (cause, pipeline.timeout) {
             (Cause::Timeout, Some(limit)) => (Trouble::TimedOut, Detail::TimedOut { limit }),
@@ -92,14 +87,23 @@ impl Call {
             admission.settle(sign, took, || now);
             note(Event::BreakerSettled);
         }
+        if let Some(observed) = this.observed {
+            observed.end();
+        }
     }
 
     /// Whether another attempt follows; if so its pause has begun and its retry is paid for.
-    pub(super) fn pauses_after(self: Pin<&mut Self>, trouble: Trouble) -> bool {
-        let this = self.project();
+    pub(super) fn pauses_after(mut self: Pin<&mut Self>, trouble: Trouble) -> bool {
+        let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         *this.stage = Stage::Over;
-        let Some(retries) = &pipeline.retry else { return false };
+        let Some(retries) = &pipeline.retry else {
+            if pipeline.observer.is_some() {
+                let now = this.now.take().unwrap_or_else(Moment::now);
+                self.part(trouble, now);
+            }
+            return false;
+        };
         if *this.is_alone && *this.attempt < retries.config.max {
             pipeline.tally.here().stopped(StopReason::NotRetryable);
             return false;

@@ -2,44 +2,92 @@
 //! again.
 
 use super::floor::Floor;
+use super::observe::{Observer, Twin};
 use super::{Compartment, Pipeline, Retries, Throttle};
 use crate::catalogue::Entry;
-use crate::declaration::{Declaration, Form};
+use crate::declaration::{Declaration, Form, Observe};
 use crate::registry;
 use crate::strategies::breaker::Causes;
 use crate::strategies::bulkhead::DEFAULT_WAIT;
-use crate::strategies::{deadline, timeout};
+use crate::strategies::{bulkhead, deadline, rate, retry, timeout};
 
 impl Pipeline {
     pub(crate) fn build(entry: Entry) -> Self {
         let declared = entry.declaration;
-        let timeout = declared.timeout.map(timeout::Config::nanos);
+        let observe = declared.observe;
         Self {
             identity: &declared.identity,
             tally: entry.tally,
-            deadline: declared.deadline.map(deadline::Config::nanos),
-            retry: declared.retry.map(|config| Retries { config, budget: registry::budget(&config) }),
-            breaker: declared.breaker.map(|config| registry::breaker(declared, &config)),
+            deadline: declared.deadline.filter(|_| !observe.deadline).map(deadline::Config::nanos),
+            retry: declared.retry.filter(|_| !observe.retry).map(|config| Retries::build(config, false)),
+            breaker: declared.breaker.filter(|_| !observe.breaker).map(|config| registry::breaker(declared, &config)),
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
-            rate: declared.rate.map(|config| Throttle { rate: registry::rate(declared, &config), wait: config.wait }),
-            bulkhead: compartment(declared, timeout),
-            timeout,
-            heeds_deadline: declared.can_refuse() || declared.fallback || declared.form == Form::ByHand,
+            rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config)),
+            bulkhead: compartment(declared),
+            timeout: declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos),
+            heeds_deadline: heeds_deadline(declared),
             plain: declared.form == Form::Plain,
             floor: Floor::new(),
+            observer: (observe != Observe::NONE).then(|| Observer::build(declared)),
         }
     }
 }
 
+/// Whether a deadline around the call is heeded, and not only observed.
+fn heeds_deadline(declared: &Declaration) -> bool {
+    let can_say_so = declared.can_refuse() || declared.fallback || declared.form == Form::ByHand;
+    can_say_so && !declared.observe.deadline
+}
+
 /// What a site takes its slots from. The attribute does not allow both.
-fn compartment(declared: &Declaration, timeout: Option<u64>) -> Option<Compartment> {
-    let wait = |wait: Option<u64>| wait.or(timeout).unwrap_or(DEFAULT_WAIT);
+fn compartment(declared: &Declaration) -> Option<Compartment> {
     if let Some(config) = declared.isolate {
         let threads = registry::isolate(&config);
         let (bulkhead, workers) = (threads.door, Some(threads.workers));
-        return Some(Compartment { bulkhead, wait: wait(config.wait), learns: false, workers });
+        return Some(Compartment { bulkhead, wait: wait(declared, config.wait), learns: false, workers });
     }
-    let config = declared.bulkhead?;
-    let bulkhead = registry::bulkhead(&config);
-    Some(Compartment { bulkhead, wait: wait(config.wait), learns: bulkhead.is_adaptive(), workers: None })
+    let config = declared.bulkhead.filter(|_| !declared.observe.bulkhead)?;
+    Some(Compartment::of(declared, &config, false))
+}
+
+/// How long a caller of this site waits for a slot.
+fn wait(declared: &Declaration, own: Option<u64>) -> u64 {
+    own.or(declared.timeout.map(timeout::Config::nanos)).unwrap_or(DEFAULT_WAIT)
+}
+
+impl Observer {
+    fn build(declared: &'static Declaration) -> Self {
+        let observe = declared.observe;
+        Self {
+            deadlines: observe.deadline,
+            own_deadline: declared.deadline.map(deadline::Config::nanos),
+            breaker: declared.breaker.filter(|_| observe.breaker).map(|config| registry::breaker(declared, &config)),
+            rate: declared.rate.filter(|_| observe.rate).map(|config| Throttle::build(declared, &config)),
+            bulkhead: declared.bulkhead.filter(|_| observe.bulkhead).map(|config| Twin {
+                compartment: Compartment::of(declared, &config, true),
+                beside: registry::enforced(config.name),
+            }),
+            timeout: declared.timeout.filter(|_| observe.timeout).map(timeout::Config::nanos),
+            retry: declared.retry.filter(|_| observe.retry).map(|config| Retries::build(config, true)),
+        }
+    }
+}
+
+impl Compartment {
+    fn of(declared: &Declaration, config: &bulkhead::Config, observing: bool) -> Self {
+        let bulkhead = registry::bulkhead(config, observing);
+        Self { bulkhead, wait: wait(declared, config.wait), learns: bulkhead.is_adaptive(), workers: None }
+    }
+}
+
+impl Throttle {
+    fn build(declared: &'static Declaration, config: &rate::Config) -> Self {
+        Self { rate: registry::rate(declared, config), wait: config.wait }
+    }
+}
+
+impl Retries {
+    fn build(config: retry::Config, observing: bool) -> Self {
+        Self { config, budget: registry::budget(&config, observing) }
+    }
 }

@@ -25,6 +25,7 @@ use tokio::task::unconstrained;
 use tokio::time::{Sleep, sleep_until};
 
 use super::Pipeline;
+use super::observe::Course;
 use super::throttle::Throttled;
 use crate::base::clock::Moment;
 use crate::base::park::alarm;
@@ -73,6 +74,7 @@ pin_project! {
         pub(super) waiting: Option<Waiting>,
         pub(super) held: Option<Held>,
         pub(super) ticket: Option<Ticket>,
+        pub(super) observed: Option<Box<Course>>,
         pub(super) last_error: Option<BoxError>,
         // Why we refused it or cut it short, if we did.
         pub(super) refused: Option<Detail>,
@@ -141,6 +143,7 @@ impl Call {
             waiting: None,
             held: None,
             ticket: None,
+            observed: None,
             last_error: None,
             refused: None,
             fate: Fate::Cancelled,

@@ -17,7 +17,7 @@ use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
 use crate::call::{Detail, Fate, Refusal};
-use crate::strategies::breaker::Sign;
+use crate::strategies::breaker::{Causes, Sign};
 use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
 use crate::strategies::deadline::Turn;
 use crate::strategies::rate::{Asked, Token};
@@ -139,8 +139,8 @@ impl Call {
 
     /// The attempt has all it needs: its timeout runs from now.
     #[inline]
-    fn start(self: Pin<&mut Self>) {
-        let this = self.project();
+    fn start(mut self: Pin<&mut Self>) {
+        let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let now = this.now.take().unwrap_or_else(Moment::now);
         (*this.limit, *this.cause) = timeout::decide(now, pipeline.timeout, pipeline.heeded(*this.deadline));
@@ -152,6 +152,9 @@ impl Call {
             budget.deposit(pipeline.tally.here().lane(), now);
         }
         pipeline.tally.body_begun();
+        if let Some(observer) = &pipeline.observer {
+            self.observe_start(observer, now);
+        }
         note(Event::BodyStarted);
     }
 
@@ -217,25 +220,13 @@ impl Call {
     fn pauses_when_refused(mut self: Pin<&mut Self>) -> bool {
         let this = self.as_mut().project();
         let faults = this.pipeline.faults;
-        let sign = match this.refused {
-            Some(Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. }) if faults.full => {
-                Sign::Failure
-            }
-            Some(Detail::Waited { .. } | Detail::WaitedThread { .. }) if faults.wait => Sign::Failure,
-            _ => Sign::Neutral,
-        };
+        let sign = this.refused.as_ref().map_or(Sign::Neutral, |why| sign_of_refusal(faults, why));
         *this.throttled = None;
         if let Some(admission) = this.admission.take() {
             admission.settle(sign, 0, Moment::now);
         }
         let (fate, trouble) = match this.refused {
-            Some(why @ (Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. })) => {
-                (why.fate(), Trouble::Full)
-            }
-            Some(why @ (Detail::Waited { .. } | Detail::WaitedThread { .. })) => (why.fate(), Trouble::Waited),
-            Some(why @ Detail::Open { .. }) => (why.fate(), Trouble::Open),
-            Some(Detail::Limited { retry_after, .. }) => (Fate::Refused(Refusal::Rate), Trouble::Limited(*retry_after)),
-            Some(why) => (why.fate(), Trouble::OutOfTime),
+            Some(why) => (why.fate(), trouble_of(why)),
             None => (Fate::Refused(Refusal::Deadline), Trouble::OutOfTime),
         };
         *this.fate = fate;
@@ -252,6 +243,26 @@ impl Call {
             ticket.spend();
         }
         this.pipeline.tally.here().retried();
+    }
+}
+
+/// What a refusal of ours is to the breaker: nothing, unless the site says otherwise.
+pub(super) fn sign_of_refusal(faults: Causes, why: &Detail) -> Sign {
+    match why {
+        Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. } if faults.full => Sign::Failure,
+        Detail::Waited { .. } | Detail::WaitedThread { .. } if faults.wait => Sign::Failure,
+        _ => Sign::Neutral,
+    }
+}
+
+/// What a refusal of ours is to retry.
+pub(super) fn trouble_of(why: &Detail) -> Trouble {
+    match why {
+        Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. } => Trouble::Full,
+        Detail::Waited { .. } | Detail::WaitedThread { .. } => Trouble::Waited,
+        Detail::Open { .. } => Trouble::Open,
+        Detail::Limited { retry_after, .. } => Trouble::Limited(*retry_after),
+        _ => Trouble::OutOfTime,
     }
 }
 

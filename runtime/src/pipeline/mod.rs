@@ -21,7 +21,8 @@
 //! warn them about the choice.
 //!
 //! [`run`] drives one attempt after another, [`call`] is the guard that holds everything a call takes, [`build`] turns a
-//! declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in.
+//! declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in. [`observe`]
+//! is for strategies that decide and do nothing.
 //!
 //! Invariants: a stage calls only the next; down goes one context, up comes one outcome; everything taken is a guard;
 //! the path of a call takes no lock that is held across an await, and looks up no name.
@@ -35,6 +36,7 @@ mod floor;
 mod gate;
 mod isolated;
 mod kind;
+mod observe;
 mod run;
 mod throttle;
 
@@ -54,6 +56,7 @@ use crate::strategies::isolate::Workers;
 use crate::strategies::rate::Rate;
 use crate::strategies::retry;
 use floor::Floor;
+use observe::Observer;
 
 /// A site's strategies, resolved and live. Lengths are in nanoseconds.
 pub(crate) struct Pipeline {
@@ -73,6 +76,8 @@ pub(crate) struct Pipeline {
     /// Whether a thread waits for its calls, instead of a task.
     pub(crate) plain: bool,
     floor: Floor,
+    /// The strategies that only observe, if there are any.
+    observer: Option<Observer>,
 }
 
 /// A bulkhead and how long this site waits for it.

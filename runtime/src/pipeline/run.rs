@@ -122,7 +122,7 @@ impl<F: Future> Frame<'_, F> {
         if polled.is_ready() {
             return polled;
         }
-        ready!(self.call.as_mut().poll_limit(cx));
+        ready!(self.call.as_mut().poll_cut(cx));
         self.drop_body();
         Poll::Ready(Polled::CutOff)
     }

@@ -12,6 +12,7 @@ use super::names::{self, NotOne};
 use crate::call::Fate;
 use crate::call::tally::TallyFigures;
 use crate::call::watch;
+use crate::call::would::WouldFigures;
 use crate::catalogue::Entry;
 use crate::metrics::SiteFigures;
 
@@ -200,6 +201,12 @@ fn since(now: TallyFigures, then: &TallyFigures) -> TallyFigures {
         overruns: now.overruns - then.overruns,
         doomed_probes: now.doomed_probes - then.doomed_probes,
         deadline_tenths: less_each(now.deadline_tenths, &then.deadline_tenths, |now, then| now - then),
+        would: WouldFigures {
+            refuse: less_each(now.would.refuse, &then.would.refuse, |now, then| now - then),
+            cut: less_each(now.would.cut, &then.would.cut, |now, then| now - then),
+            queue: now.would.queue - then.would.queue,
+            retry: now.would.retry - then.would.retry,
+        },
         latency: now.latency.since(&then.latency),
         cut_off: now.cut_off.since(&then.cut_off),
         begun: now.begun - then.begun,

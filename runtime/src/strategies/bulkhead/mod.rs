@@ -39,6 +39,7 @@ mod adapt;
 mod config;
 pub(crate) mod decide;
 mod guard;
+mod observe;
 mod queue;
 
 #[cfg(all(test, watertight_loom))]
@@ -57,6 +58,7 @@ pub use config::Config;
 pub(crate) use config::{DEFAULT_WAIT, Limits};
 use decide::{Admission, Release, Word};
 pub(crate) use guard::{Held, Slot, Waiting};
+pub(crate) use observe::Would;
 use queue::{Line, Settled, Ticket};
 
 /// The parts every entry and exit touches, on lines of their own.
