@@ -100,8 +100,8 @@ async fn auto_steady() -> Result<(), Error> {
 #[tokio::test(start_paused = true)]
 async fn slots_settle_where_the_dependency_is_busy_and_hardly_queues() {
     // Eight workers of 50 ms answer 160 a second; twice that is asked.
-    load("auto_steady", 320, ms(20_000), auto_steady).await;
-    let Load { answered, slots, .. } = load("auto_steady", 320, ms(60_000), auto_steady).await;
+    load("auto_steady", 320, ms(10_000), auto_steady).await;
+    let Load { answered, slots, .. } = load("auto_steady", 320, ms(20_000), auto_steady).await;
     let took = site("auto_steady").latency.percentile(50.0).expect("answered");
     println!("  median {took:?}");
     assert!((8..=13).contains(&slots), "{slots}");
@@ -121,8 +121,8 @@ async fn auto_ample() -> Result<(), Error> {
 #[tokio::test(start_paused = true)]
 async fn slots_grow_as_far_as_they_are_used() {
     // A thousand a second of 50 ms each keep fifty busy.
-    load("auto_ample", 1_000, ms(10_000), auto_ample).await;
-    let Load { well, slots, .. } = load("auto_ample", 1_000, ms(60_000), auto_ample).await;
+    load("auto_ample", 1_000, ms(8_000), auto_ample).await;
+    let Load { well, slots, .. } = load("auto_ample", 1_000, ms(8_000), auto_ample).await;
     assert!(well > 0.99, "{well}");
     assert!((50..=80).contains(&slots), "{slots}");
     assert_idle("auto_ample");
@@ -138,11 +138,11 @@ async fn auto_slowed() -> Result<(), Error> {
 
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_is_slower_by_itself_gets_the_slots_that_takes() {
-    let before = load("auto_slowed", 500, ms(20_000), auto_slowed).await.slots;
+    let before = load("auto_slowed", 500, ms(10_000), auto_slowed).await.slots;
     SLOWED.length.store(120_000, Ordering::SeqCst);
     // Three times as slow and as parallel as ever: the same load needs three times the slots, sixty.
     load("auto_slowed", 500, ms(10_000), auto_slowed).await;
-    let Load { well, slots: after, .. } = load("auto_slowed", 500, ms(60_000), auto_slowed).await;
+    let Load { well, slots: after, .. } = load("auto_slowed", 500, ms(20_000), auto_slowed).await;
     assert!((20..=40).contains(&before), "{before}");
     assert!(after >= 60, "{after}");
     assert!(well > 0.97, "{well}");
@@ -158,12 +158,12 @@ async fn auto_halved() -> Result<(), Error> {
 
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_loses_workers_loses_slots() {
-    let before = load("auto_halved", 600, ms(20_000), auto_halved).await.slots;
+    let before = load("auto_halved", 600, ms(10_000), auto_halved).await.slots;
     // Others use three quarters of it from now on.
     let taken = HALVED.workers.acquire_many(18).await.expect("never closed");
     let after = load("auto_halved", 600, ms(10_000), auto_halved).await.slots;
     drop(taken);
-    let Load { answered, slots: again, .. } = load("auto_halved", 600, ms(20_000), auto_halved).await;
+    let Load { answered, slots: again, .. } = load("auto_halved", 600, ms(10_000), auto_halved).await;
     assert!((20..=36).contains(&before), "{before}");
     assert!((4..=11).contains(&after), "{after}");
     assert!((20..=36).contains(&again), "{again}");
@@ -180,12 +180,12 @@ async fn auto_hung() -> Result<(), Error> {
 
 #[tokio::test(start_paused = true)]
 async fn a_dependency_that_hangs_is_asked_by_as_few_as_the_floor_allows() {
-    let before = load("auto_hung", 500, ms(20_000), auto_hung).await.slots;
+    let before = load("auto_hung", 500, ms(10_000), auto_hung).await.slots;
     HUNG.hangs.store(1, Ordering::SeqCst);
-    let hung = load("auto_hung", 500, ms(60_000), auto_hung).await.slots;
+    let hung = load("auto_hung", 500, ms(10_000), auto_hung).await.slots;
     HUNG.hangs.store(0, Ordering::SeqCst);
-    load("auto_hung", 500, ms(10_000), auto_hung).await;
-    let Load { well, slots: after, .. } = load("auto_hung", 500, ms(20_000), auto_hung).await;
+    load("auto_hung", 500, ms(20_000), auto_hung).await;
+    let Load { well, slots: after, .. } = load("auto_hung", 500, ms(10_000), auto_hung).await;
     assert!(before >= 25, "{before}");
     assert_eq!(hung, 2, "the floor");
     assert!(after >= 25, "{after}");
@@ -206,12 +206,12 @@ macro_rules! collapse {
         async fn $test() {
             let capacity = 8_000.0 / f64::from($body);
             let offered = capacity * 1.5;
-            load($name, offered, ms(10_000), $function).await;
-            let Load { answered, .. } = load($name, offered, ms(30_000), $function).await;
+            load($name, offered, ms(5_000), $function).await;
+            let Load { answered, .. } = load($name, offered, ms(20_000), $function).await;
             let share = answered / capacity;
             println!("  {} ms: {:.1} % of the capacity", $body, share * 100.0);
-            // 0.90 to 0.99 as measured; a little less, since the doomed that are let in as probes are drawn by lot.
-            assert!(share > 0.88, "{share}");
+            // 0.89 to 0.99 as measured; less, since the doomed that are let in as probes are drawn by lot.
+            assert!(share > 0.84, "{share}");
             assert_idle(stringify!($function));
         })*
     };
