@@ -35,6 +35,7 @@
 //! | `metrics` | on | [`export`] through the `metrics` facade |
 //! | `rate` | off | the key `rate`, through the `governor` crate |
 //! | `tower` | off | [`Guard`]s as `tower` layers |
+//! | `sqlx`, `tokio-postgres` | off | `integrations`: deadlines that travel into Postgres |
 //! | `testing` | off | `testing`: for the tests of your service; `docs/testing.md` walks through one |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -47,7 +48,7 @@ pub mod check;
 mod declaration;
 pub mod export;
 pub mod guard;
-mod integrations;
+pub mod integrations;
 pub mod metrics;
 mod pipeline;
 mod registry;
@@ -110,4 +111,8 @@ mod pages {
 
     #[doc = include_str!("../../docs/strategies/isolate.md")]
     struct Isolate;
+
+    #[cfg(any(feature = "sqlx", feature = "tokio-postgres"))]
+    #[doc = include_str!("../../docs/integrations/postgres.md")]
+    struct Postgres;
 }

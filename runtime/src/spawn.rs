@@ -10,7 +10,7 @@ use crate::strategies::deadline::Carried;
 ///
 /// A plain `tokio::spawn` starts from nothing: a guarded function called in the new task runs on its own settings
 /// alone, and [`deadline::remaining`](crate::deadline::remaining) gives `None` there. Here it inherits the deadline, the
-/// attempt number and the call id. It does not inherit slots: they stay with the call that holds them, so a call back
+/// attempt number and the call id, and a query it makes through an integration ends with the attempt. It does not inherit slots: they stay with the call that holds them, so a call back
 /// into a held bulkhead waits like any other. The task is not dropped when the deadline passes; the guarded functions
 /// inside it end by it.
 ///

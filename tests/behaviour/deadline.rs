@@ -307,3 +307,14 @@ async fn a_function_with_a_fallback_alone_heeds_the_deadline_around_it() {
     assert!((45..=50).contains(&within_time), "{within_time}");
     assert_eq!(within(ms(20), deadline_unrefusable()).await.unwrap(), 0, "cut off, and the fallback answers");
 }
+
+#[resilient(timeout = "300ms")]
+async fn deadline_under_a_timeout() -> Result<Option<Duration>, Error> {
+    Ok(remaining())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_remains_is_of_the_deadline_and_not_of_the_attempt() {
+    assert_eq!(deadline_under_a_timeout().await.unwrap(), None, "a timeout is no deadline");
+    assert_eq!(within(ms(1_000), deadline_under_a_timeout()).await.unwrap().unwrap(), Some(ms(1_000)));
+}

@@ -12,6 +12,12 @@
 //! borrower's scope the entry is the borrower's own and shows as free again, so recursion needs no second entry. Four
 //! different bulkheads deep are tracked; a fifth is not, and a call back into it waits like anyone else.
 //!
+//! **Limit and deadline.** A deadline is inherited: it is the caller's wish, and a call made inside heeds it. The limit of an
+//! attempt is not: it is the site's own measure against its dependency, and whoever is called inside has one of its own.
+//! But what leaves the process (a database's `statement_timeout`, a header) has to say when the answer stops being of
+//! use, and that is whichever comes first. So the context holds both, `deadline::remaining()` reads the one, and edges
+//! read [`Ambient::end`]. Without the limit, a query under `timeout = "300ms"` and no deadline would go out unbounded.
+//!
 //! Invariants: whatever a poll does, panic included, the context after it is the one before it, but for the lent marks of
 //! entries that existed before; entries stand without gaps from the first place on; outside every scope nothing is
 //! inherited.
@@ -120,6 +126,8 @@ impl Holding {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ambient {
     pub(crate) deadline: Deadline,
+    /// When the attempt that is running will be cut off, by its timeout or by its deadline.
+    pub(crate) limit: Moment,
     pub(crate) call: u64,
     pub(crate) attempt: u32,
 }
@@ -127,6 +135,7 @@ pub(crate) struct Ambient {
 /// The thread's context, in parts, so that reading one does not copy the rest.
 struct Here {
     deadline: Cell<Deadline>,
+    limit: Cell<Moment>,
     call: Cell<u64>,
     attempt: Cell<u32>,
     holds: [Cell<Hold>; HOLDS],
@@ -137,6 +146,7 @@ thread_local! {
     static HERE: Here = const {
         Here {
             deadline: Cell::new(Deadline::NONE),
+            limit: Cell::new(Moment::NEVER),
             call: Cell::new(0),
             attempt: Cell::new(0),
             holds: [const { Cell::new(Hold::NONE) }; HOLDS],
@@ -162,13 +172,24 @@ impl Ambient {
     /// The context of the code that is running.
     #[inline]
     pub(crate) fn here() -> Self {
-        HERE.with(|here| Self { deadline: here.deadline.get(), call: here.call.get(), attempt: here.attempt.get() })
+        HERE.with(|here| Self {
+            deadline: here.deadline.get(),
+            limit: here.limit.get(),
+            call: here.call.get(),
+            attempt: here.attempt.get(),
+        })
     }
 
     /// The deadline around the code that is running.
     #[inline]
     pub(crate) fn deadline() -> Deadline {
         HERE.with(|here| here.deadline.get())
+    }
+
+    /// When nobody will be waiting any more for what is running: the limit of its attempt, or the deadline.
+    #[cfg(any(test, feature = "sqlx", feature = "tokio-postgres"))]
+    pub(crate) fn end(self) -> Moment {
+        self.limit.min(self.deadline.at)
     }
 
     /// Makes this the context until the scope ends, under the stricter of both deadlines; slots held stay visible.
@@ -182,8 +203,10 @@ impl Ambient {
     pub(crate) fn enter_holding(self, holding: Option<Holding>) -> Scope {
         HERE.with(|here| {
             let around = here.deadline.get();
+            let limit = here.limit.get();
             let outer = Self {
                 deadline: here.deadline.replace(around.tighten(self.deadline)),
+                limit: here.limit.replace(limit.min(self.limit)),
                 call: here.call.replace(self.call),
                 attempt: here.attempt.replace(self.attempt),
             };
@@ -251,6 +274,7 @@ impl Drop for Scope {
     fn drop(&mut self) {
         HERE.with(|here| {
             here.deadline.set(self.outer.deadline);
+            here.limit.set(self.outer.limit);
             here.call.set(self.outer.call);
             here.attempt.set(self.outer.attempt);
             if let Some((at, before)) = self.hold {

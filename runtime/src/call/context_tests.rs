@@ -1,9 +1,10 @@
 //! Loans, scopes and numbers: what the context keeps, and what it gives back.
 
 use super::context::*;
+use crate::base::clock::Moment;
 
 fn in_call(call: u64, attempt: u32, holding: Option<Holding>) -> Scope {
-    Ambient { deadline: Deadline::NONE, call, attempt }.enter_holding(holding)
+    Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call, attempt }.enter_holding(holding)
 }
 
 #[test]
@@ -69,6 +70,26 @@ fn a_panicking_poll_leaves_the_context_as_it_was() {
     });
     assert!(caught.is_err());
     assert_eq!((attempt(), call_id(), Ambient::borrow(7)), (0, None, None));
+}
+
+#[test]
+fn an_attempt_ends_at_its_limit_or_at_the_deadline_and_inside_only_earlier() {
+    let until = |limit: i64, deadline: i64| {
+        let deadline = Deadline { at: Moment::from_raw(deadline), since: Moment::from_raw(0) };
+        Ambient { deadline, limit: Moment::from_raw(limit), call: 1, attempt: 0 }.enter()
+    };
+    let end = || Ambient::here().end();
+    assert_eq!(end(), Moment::NEVER);
+    let outer = until(300, i64::MAX);
+    assert_eq!((end(), Ambient::deadline().is_set()), (Moment::from_raw(300), false), "a limit is no deadline");
+    let inner = until(2_000, 500);
+    assert_eq!((end(), Ambient::deadline().at), (Moment::from_raw(300), Moment::from_raw(500)));
+    let innermost = until(2_000, 200);
+    assert_eq!(end(), Moment::from_raw(200));
+    drop(innermost);
+    assert_eq!(end(), Moment::from_raw(300));
+    drop((inner, outer));
+    assert_eq!(end(), Moment::NEVER);
 }
 
 #[test]

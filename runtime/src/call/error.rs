@@ -73,6 +73,9 @@ pub(crate) enum Detail {
     Cut {
         ran: u64,
     },
+    /// The other side was told when to stop, and has.
+    #[cfg_attr(not(any(feature = "sqlx", feature = "tokio-postgres")), expect(dead_code))]
+    Stopped,
     Spent {
         in_queue: bool,
     },
@@ -137,7 +140,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self.detail {
             Detail::TimedOut { .. } => ErrorKind::TimedOut,
-            Detail::Cut { .. } | Detail::Spent { .. } => ErrorKind::Deadline,
+            Detail::Cut { .. } | Detail::Stopped | Detail::Spent { .. } => ErrorKind::Deadline,
             Detail::Doomed { .. } => ErrorKind::Doomed,
             Detail::Full { .. } => ErrorKind::BulkheadFull,
             Detail::Waited { .. } => ErrorKind::BulkheadWait,
@@ -182,7 +185,7 @@ impl Error {
 
     /// Whether the body was never started, so that nothing can have happened.
     pub fn is_refusal(&self) -> bool {
-        !matches!(self.detail, Detail::TimedOut { .. } | Detail::Cut { .. })
+        !matches!(self.detail, Detail::TimedOut { .. } | Detail::Cut { .. } | Detail::Stopped)
     }
 
     /// When it makes sense to come back, where that is known: the rest of an open breaker's cooldown, and the moment at
@@ -201,7 +204,7 @@ impl Detail {
     /// The fate of a call that ends with this.
     pub(crate) fn fate(&self) -> Fate {
         match self {
-            Self::TimedOut { .. } | Self::Cut { .. } => Fate::TimedOut,
+            Self::TimedOut { .. } | Self::Cut { .. } | Self::Stopped => Fate::TimedOut,
             Self::Spent { .. } => Fate::Refused(Refusal::Deadline),
             Self::Doomed { .. } => Fate::Refused(Refusal::Doomed),
             Self::Full { .. } | Self::Crowded { .. } | Self::Unstaffed { .. } => Fate::Refused(Refusal::Full),
@@ -224,6 +227,7 @@ impl fmt::Display for Error {
         match self.detail {
             Detail::TimedOut { limit } => write!(f, "timed out after {:?} (timeout)", show(limit)),
             Detail::Cut { ran } => write!(f, "cut off by the deadline after {:?}", show(ran)),
+            Detail::Stopped => f.write_str("stopped by the server, which had been told the deadline"),
             Detail::Spent { in_queue: false } => f.write_str("not started, the deadline was already spent"),
             Detail::Spent { in_queue: true } => f.write_str("not started, the deadline passed in the queue"),
             Detail::Doomed { remaining, floor } => write!(

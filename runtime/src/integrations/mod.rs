@@ -1,6 +1,20 @@
-//! Other libraries' traits on top of ours, one file and one feature each.
+//! Other libraries, one file and one feature each.
 //!
-//! Invariants: an integration drives calls through [`crate::guard`] and has no way of its own; none imports another.
+//! Two kinds. One puts their traits on top of ours, so that a guard is a `tower` layer. The other lets a deadline leave the
+//! process: a limit that only the caller keeps frees the caller and nobody else, while the database goes on computing an
+//! answer that nobody reads, holding the locks and the connection that the next caller needs. So whoever stands between
+//! a guarded function and another system tells that system how long the answer is of use, and tells it when the caller has
+//! left. What travels is the time that is left for the running attempt, whichever ends it first, its timeout or its
+//! deadline; never a point in time, since clocks differ.
+//!
+//! Invariants: an integration that runs calls drives them through [`crate::guard`] and has no way of its own; none imports
+//! another; nothing below knows that they are here.
 
+#[cfg(any(feature = "sqlx", feature = "tokio-postgres"))]
+mod postgres;
+#[cfg(feature = "sqlx")]
+pub mod sqlx;
+#[cfg(feature = "tokio-postgres")]
+pub mod tokio_postgres;
 #[cfg(feature = "tower")]
 pub(crate) mod tower;

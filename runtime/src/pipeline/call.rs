@@ -176,13 +176,15 @@ impl Call {
         let this = self.as_mut().project();
         *this.polling = true;
         let holding = this.held.as_ref().map(|held| held.holding);
-        let scope = Ambient { deadline: *this.deadline, call: *this.id, attempt: *this.attempt }.enter_holding(holding);
+        let scope = self.context().enter_holding(holding);
         Inside { call: self, scope: Some(scope) }
     }
 
     /// What its body inherits.
     pub(super) fn context(&self) -> Ambient {
-        Ambient { deadline: self.deadline, call: self.id, attempt: self.attempt }
+        // A limit that is only observed cuts nothing off, here or in a database.
+        let limit = self.observed.as_ref().map_or(self.limit, |course| course.enforced());
+        Ambient { deadline: self.deadline, limit, call: self.id, attempt: self.attempt }
     }
 
     /// Ready at `limit`; asks tokio for a timer only now that it is needed.

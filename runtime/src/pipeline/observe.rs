@@ -92,6 +92,11 @@ impl Course {
         if self.out { Moment::NEVER } else { self.cut.0.min(waits_until).min(due) }
     }
 
+    /// When the attempt will be cut off, whatever is observed.
+    pub(super) fn enforced(&self) -> Moment {
+        self.limit
+    }
+
     /// The attempt has ended: it leaves the lines it stood in. What else it took stands where such things stand.
     pub(super) fn end(&mut self) {
         (self.turn, self.waiting) = (None, None);

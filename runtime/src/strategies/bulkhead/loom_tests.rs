@@ -15,6 +15,7 @@ use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
 use super::{Bulkhead, Held, Limits, Queued, Slot, Waiting};
+use crate::base::clock::Moment;
 use crate::call::Detail;
 use crate::call::context::{Ambient, Deadline};
 
@@ -336,7 +337,7 @@ fn loom_a_refusal_is_right_at_the_moment_it_is_decided() {
 
 /// What a call holds that borrows the slot of the call in `held`, which is out of its scope again.
 fn lend(bulkhead: &'static Bulkhead, held: &mut Held, lender: u64, borrower: u64) -> Held {
-    let around = Ambient { deadline: Deadline::NONE, call: lender, attempt: 0 };
+    let around = Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call: lender, attempt: 0 };
     let scope = around.enter_holding(Some(held.holding));
     let inner = Held::borrow(bulkhead, borrower).expect("held, and not lent");
     scope.leave(&mut held.holding);

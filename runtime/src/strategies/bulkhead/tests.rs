@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 use super::decide::{Admission, Release, Word};
 use super::{Bulkhead, Held, Limits, Queued, Slot, Waiting};
+use crate::base::clock::Moment;
 use crate::call::Detail;
 use crate::call::context::{Ambient, Deadline};
 
@@ -418,7 +419,7 @@ mod loans {
 
     /// Runs code as the body of a call that holds a slot, for the length of one poll.
     fn poll_body<T>(held: &mut Held, call: u64, body: impl FnOnce() -> T) -> T {
-        let around = Ambient { deadline: Deadline::NONE, call, attempt: 0 };
+        let around = Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call, attempt: 0 };
         let scope = around.enter_holding(Some(held.holding));
         let output = body();
         scope.leave(&mut held.holding);

@@ -57,7 +57,7 @@ impl Fixture {
         let taken = self.taken.fetch_add(1, Plain::SeqCst) + 1;
         assert!(self.workers.keep_up(taken), "a thread");
         let seat = Place { holding: Holding::of(u32::MAX), taken: Arc::clone(&self.taken) };
-        let context = Ambient { deadline: Deadline::NONE, call: 7, attempt: 3 };
+        let context = Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call: 7, attempt: 3 };
         self.workers.submit(context, seat, body)
     }
 
@@ -264,7 +264,7 @@ fn a_body_whose_caller_goes_before_it_begins_is_never_polled() {
     let seen = Arc::clone(&polled);
     fixture.taken.fetch_add(1, Plain::SeqCst);
     let seat = Place { holding: Holding::of(u32::MAX), taken: Arc::clone(&fixture.taken) };
-    let context = Ambient { deadline: Deadline::NONE, call: 8, attempt: 0 };
+    let context = Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call: 8, attempt: 0 };
     let second = fixture.workers.submit(context, seat, async move { seen.fetch_add(1, Plain::SeqCst) });
     drop(second);
     assert_eq!(fixture.at_large(), 0, "it has not begun");
