@@ -106,8 +106,23 @@ mod pages {
     #[doc = include_str!("../../docs/strategies/rate.md")]
     struct Rate;
 
+    #[doc = include_str!("../../docs/strategies/timeout.md")]
+    struct Timeout;
+
+    #[doc = include_str!("../../docs/strategies/deadline.md")]
+    struct Deadline;
+
+    #[doc = include_str!("../../docs/strategies/bulkhead.md")]
+    struct Bulkhead;
+
     #[doc = include_str!("../../docs/strategies/bulkhead-auto.md")]
     struct BulkheadAuto;
+
+    #[doc = include_str!("../../docs/strategies/breaker.md")]
+    struct Breaker;
+
+    #[doc = include_str!("../../docs/strategies/retry.md")]
+    struct Retry;
 
     #[doc = include_str!("../../docs/strategies/isolate.md")]
     struct Isolate;
