@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     pub(crate) breaker: Option<Breaker>,
     pub(crate) retry: Option<Retry>,
     pub(crate) fallback: Option<Expr>,
+    /// The oldest success that answers, in nanoseconds; `fallback` is the call of `last_good`, then.
+    pub(crate) last_good: Option<u64>,
     pub(crate) idempotent: bool,
     /// Which of its strategies only observe.
     pub(crate) observe: Mode,

@@ -14,7 +14,7 @@ pub use crate::catalogue::LINKED;
 pub use crate::declaration::{Declaration, Observe};
 pub use crate::pipeline::{
     Call, CarriesRefusals, End, Entered, Kind, Refusable, Returned, answer, answer_unrefused, asking, attempt,
-    attempt_or, enter, fall_back, isolated, once, once_or, settle,
+    attempt_or, enter, fall_back, isolated, last_good, once, once_or, settle,
 };
 pub use crate::site::Site;
 

@@ -24,6 +24,8 @@ pub struct Declaration {
     pub(crate) breaker: Option<breaker::Config>,
     pub(crate) retry: Option<retry::Config>,
     pub(crate) fallback: bool,
+    /// The oldest success that answers for a failure, in nanoseconds.
+    pub(crate) last_good: Option<u64>,
     pub(crate) idempotent: bool,
     pub(crate) form: Form,
     pub(crate) observe: Observe,
@@ -53,6 +55,7 @@ impl Declaration {
             breaker: None,
             retry: None,
             fallback: false,
+            last_good: None,
             idempotent: false,
             form: Form::Async,
             observe: Observe::NONE,
@@ -105,6 +108,12 @@ impl Declaration {
     #[must_use]
     pub const fn fallback(self) -> Self {
         Self { fallback: true, ..self }
+    }
+
+    /// Answers for failures with the most recent success, not older than so many nanoseconds.
+    #[must_use]
+    pub const fn last_good(self, nanos: u64) -> Self {
+        Self { fallback: true, last_good: Some(nanos), ..self }
     }
 
     /// Promises that running it twice does no more than running it once.

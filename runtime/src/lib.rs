@@ -115,6 +115,9 @@ mod pages {
     #[doc = include_str!("../../docs/strategies/bulkhead.md")]
     struct Bulkhead;
 
+    #[doc = include_str!("../../docs/strategies/fallback.md")]
+    struct Fallback;
+
     #[doc = include_str!("../../docs/strategies/bulkhead-auto.md")]
     struct BulkheadAuto;
 

@@ -13,6 +13,7 @@
 //! | `errors` | what watertight's error says, and what it can become |
 //! | `guard` | the same strategies for closures, built by hand |
 //! | `tower_layer` | guards as tower layers |
+//! | `last_good` | the fallback that answers with the most recent success |
 //! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
 
 mod breaker;
@@ -26,6 +27,7 @@ mod guard;
 mod idempotent;
 mod isolate;
 mod isolate_plain;
+mod last_good;
 mod name;
 mod observe;
 mod rate;

@@ -191,18 +191,29 @@ impl VisitMut for Infer {
 pub(super) fn kind(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let (kinds, returned) = (paths.kinds(here), paths.returned(here));
-    let by_type = quote_spanned! {here=>
+    let mut by_type = quote_spanned! {here=>
         let __wt_kind = {
             use #kinds::*;
             (&&&&&#returned::by(&__wt_body)).__wt_kind()
         };
     };
+    // Located at the fallback: an answer that cannot be kept is reported there.
+    if let (Some(_), Some(fallback)) = (plan.last_good, &plan.fallback) {
+        by_type.extend(last_good(first(fallback), paths));
+    }
     let Some(verdict) = verdict(plan, paths) else { return by_type };
     let asking = paths.asking(here);
     quote_spanned! {here=>
         #by_type
         let __wt_kind = #asking(__wt_kind, |__wt_verdict, __wt_out| #verdict);
     }
+}
+
+/// `let (__wt_kind, __wt_fallback) = …;`: a kind whose successes are kept, and what answers with them.
+pub(super) fn last_good(at: Span, paths: &Paths<'_>) -> TokenStream {
+    let [call, kind, fallback] = ["__wt_call", "__wt_kind", "__wt_fallback"].map(|name| local(name, at));
+    let last_good = paths.last_good(at);
+    quote_spanned!(ours(at)=> let (#kind, #fallback) = #last_good(&#call, #kind);)
 }
 
 /// What the user's predicates make of `__wt_verdict`, if there are any.

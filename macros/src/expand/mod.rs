@@ -39,7 +39,8 @@ use crate::plan::Plan;
 
 /// The guarded function.
 pub(crate) fn expand(mut plan: Plan) -> TokenStream {
-    let mentions = Mentions::of(plan.fallback.as_ref());
+    // `last_good` is ours, and names nothing of the user's.
+    let mentions = Mentions::of(plan.fallback.as_ref().filter(|_| plan.last_good.is_none()));
     let runs_again = plan.runs_again();
     let (sig, kind) = (&mut plan.item.sig, &mut plan.item.shape.kind);
     let bindings = if plan.isolate.is_some() {
@@ -58,7 +59,10 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     let paths = Paths(&plan.runtime);
     let here = Span::mixed_site();
     let (site, call) = (site::declare(&plan, &paths), paths.call(here));
-    let fallback = plan.fallback.as_ref().map(|fallback| Fallback::new(fallback, &plan.item.shape.kind, &paths));
+    let fallback = plan.fallback.as_ref().map(|fallback| match plan.last_good {
+        None => Fallback::new(fallback, &plan.item.shape.kind, &paths),
+        Some(_) => Fallback::last_good(fallback, after, &paths),
+    });
     let (then, answer) = match &fallback {
         None => (Then::End, answer(&plan, &paths)),
         Some(fallback) if after => (Then::End, fallback.after(&paths)),
@@ -182,6 +186,14 @@ impl Fallback {
             _ => return Self { at, prepared: TokenStream::new(), value },
         };
         Self { at, prepared, value: told.into_token_stream() }
+    }
+
+    /// The most recent success, at the place where the user asks for it.
+    fn last_good(fallback: &Expr, after: bool, paths: &Paths<'_>) -> Self {
+        let (at, _) = body::ends(fallback);
+        // Made together with what keeps the successes, and made anew where it has gone with the body's frame.
+        let prepared = if after { body::last_good(at, paths) } else { TokenStream::new() };
+        Self { at, prepared, value: local("__wt_fallback", at).into_token_stream() }
     }
 
     /// Asks it when the body and all that the body borrowed are gone; located at the fallback, since that is what has to

@@ -59,6 +59,7 @@ names! {
     kinds => kinds;
     returned => Returned;
     asking => asking;
+    last_good => last_good;
     retry_any => retry_any;
     retry_on => retry_on;
     retry_abort => retry_abort;

@@ -75,7 +75,9 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
         let config = self::retry(retry, &paths.retry(here));
         calls.extend(quote_spanned!(here=> .retry(#config)));
     }
-    if plan.fallback.is_some() {
+    if let Some(nanos) = plan.last_good {
+        calls.extend(quote_spanned!(here=> .last_good(#nanos)));
+    } else if plan.fallback.is_some() {
         calls.extend(quote_spanned!(here=> .fallback()));
     }
     if plan.idempotent {

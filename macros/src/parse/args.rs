@@ -8,7 +8,7 @@
 //!            | breaker | breaker = "NAME" | breaker( … )
 //!            | rate = "[NAME:]COUNT/UNIT[/burst:N][/wait:DURATION]" | rate = "NAME"
 //!            | retry = N | retry(N, … )
-//!            | fallback = PATH | fallback = CLOSURE | fallback = CALL
+//!            | fallback = PATH | fallback = CLOSURE | fallback = CALL | fallback = last_good("DURATION")
 //!            | mode = observe | mode = enforce | mode(KEY = observe, … )
 //!            | idempotent | name = "NAME" | crate = PATH
 //! ```
@@ -27,18 +27,18 @@
 //! - Reading never fails as a whole: what was readable is in [`Args`], the rest is in the error list.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Path, Token};
+use syn::{Path, Token};
 
 use super::breaker::{self, Breaker};
 use super::bulkhead::{self, Bulkhead};
+use super::fallback::{self, Fallback};
 use super::isolate::{self, Threads};
 use super::mode::{self, Mode};
 use super::rate::{self, Rate};
 use super::retry::{self, Retry};
 use super::slot::Slot;
-use super::{assigned, keys, one_line, rest, text, ungrouped, value};
+use super::{assigned, keys, rest, text, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
@@ -69,8 +69,7 @@ pub(crate) struct Args {
     pub(crate) breaker: Slot<Breaker>,
     pub(crate) rate: Slot<Rate>,
     pub(crate) retry: Slot<Retry>,
-    /// A path, a closure or a call.
-    pub(crate) fallback: Slot<Expr>,
+    pub(crate) fallback: Slot<Fallback>,
     /// Which strategies only observe.
     pub(crate) mode: Slot<Mode>,
     pub(crate) idempotent: Slot<()>,
@@ -150,7 +149,7 @@ impl Args {
             "breaker" => self.breaker.set(key, breaker::read(key, input, errors), errors),
             "rate" => self.rate.set(key, rate::read(key, input, errors), errors),
             "retry" => self.retry.set(key, retry::read(key, input, errors), errors),
-            "fallback" => self.fallback.set(key, fallback(key, input, errors), errors),
+            "fallback" => self.fallback.set(key, fallback::read(key, input, errors), errors),
             "mode" => self.mode.set(key, mode::read(key, input, errors), errors),
             "idempotent" => self.idempotent.set(key, flag(key, input, errors), errors),
             "name" => self.name.set(key, site_name(key, input, errors), errors),
@@ -198,71 +197,6 @@ fn taken_away(input: ParseStream<'_>) -> bool {
 fn length(key: &Ident, input: ParseStream<'_>, example: &str, errors: &mut Errors) -> Option<u64> {
     let lit = text(key, input, example, errors)?;
     value::duration(key, &lit, errors)
-}
-
-/// `fallback = PATH`, `= CLOSURE` or `= CALL`.
-fn fallback(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Expr> {
-    const EXAMPLE: &str = "fallback = path::to::function`, `fallback = stale(&user)` or `fallback = || Vec::new()";
-    if input.peek(syn::token::Paren) {
-        let _ = rest(input);
-        errors.over(
-            key,
-            "`fallback(..)`, which narrows what the fallback answers for, is reserved but not there yet",
-            "write `fallback = path`; it answers for every failure of the call",
-        );
-        return None;
-    }
-    if input.parse::<Option<Token![=]>>().ok().flatten().is_none() || input.is_empty() || input.peek(Token![,]) {
-        let _ = rest(input);
-        errors.over(key, "`fallback` has nothing to answer with", format!("write `{EXAMPLE}`"));
-        return None;
-    }
-    if let Ok(Expr::Call(call)) = input.fork().parse::<Expr>()
-        && matches!(&*call.func, Expr::Path(path) if path.path.is_ident("last_good"))
-    {
-        let _ = rest(input);
-        errors.over(
-            &call,
-            "`last_good(..)` is reserved but not there yet",
-            "write `fallback = path` with a function that finds an answer",
-        );
-        return None;
-    }
-    let value = answering(input, EXAMPLE, errors)?;
-    match &value {
-        Expr::Closure(closure) if closure.inputs.len() > 1 => {
-            let second = &closure.inputs[1];
-            errors.over(
-                second,
-                "a fallback is given one thing at most, the failure it answers for",
-                "write `|| ..` or `|failure| ..`",
-            );
-            None
-        }
-        _ => Some(value),
-    }
-}
-
-/// What a fallback may be: something to call, or a call.
-fn answering(input: ParseStream<'_>, example: &str, errors: &mut Errors) -> Option<Expr> {
-    match input.parse::<Expr>().map(ungrouped) {
-        Ok(value @ (Expr::Path(_) | Expr::Closure(_) | Expr::Call(_) | Expr::MethodCall(_))) => return Some(value),
-        Ok(value) => {
-            let shown = one_line(&value.to_token_stream());
-            let what =
-                format!("`fallback = {shown}` is neither a path nor a closure nor a call, so nothing can be asked");
-            let remedy = match value {
-                Expr::Lit(_) | Expr::Macro(_) => format!("write `fallback = || {shown}`"),
-                _ => format!("write `{example}`"),
-            };
-            errors.over(&value, what, remedy);
-        }
-        Err(error) => {
-            let _ = rest(input);
-            errors.at(error.span(), format!("`fallback`: {error}"), format!("write `{example}`"));
-        }
-    }
-    None
 }
 
 /// A key that stands alone.

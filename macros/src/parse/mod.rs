@@ -18,6 +18,7 @@ pub(crate) mod backoff;
 pub(crate) mod block;
 pub(crate) mod breaker;
 pub(crate) mod bulkhead;
+pub(crate) mod fallback;
 pub(crate) mod isolate;
 pub(crate) mod item;
 pub(crate) mod mode;

@@ -80,6 +80,9 @@ shapes! {
     fallback_call:
         r#"timeout = "300ms", fallback = stale(&name, page)"#
         "async fn get(name: String, mut page: u32, #[cfg(test)] mut other: Body) -> Result<Vec<u8>, AppError> { load(&name, page).await }"
+    last_good:
+        r#"timeout = "300ms", fallback = last_good("60s", shared)"#
+        "async fn rates(base: Currency) -> Result<Vec<Rate>, AppError> { load(base).await }"
     fallback_call_retried:
         "retry = 1, fallback = |failure| stale(&name, failure)"
         "async fn get(name: String, mut other: Body) -> Result<Vec<u8>, AppError> { load(name).await }"

@@ -112,11 +112,13 @@ pub enum FallbackUse {
     Used,
     /// It was asked and failed itself.
     Failed,
+    /// It answered with the most recent success.
+    LastGood,
 }
 
 impl FallbackUse {
     /// Every use.
-    pub const ALL: [Self; 3] = [Self::None, Self::Used, Self::Failed];
+    pub const ALL: [Self; 4] = [Self::None, Self::Used, Self::Failed, Self::LastGood];
 
     /// The word used in figures and metric labels.
     pub const fn as_str(self) -> &'static str {
@@ -124,6 +126,33 @@ impl FallbackUse {
             Self::None => "none",
             Self::Used => "used",
             Self::Failed => "failed",
+            Self::LastGood => "last_good",
+        }
+    }
+}
+
+/// How a wait for a slot or a token ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WaitFate {
+    /// It got it.
+    Ran,
+    /// It waited as long as it may, or its deadline passed.
+    Expired,
+    /// The caller dropped it.
+    Cancelled,
+}
+
+impl WaitFate {
+    /// Every way.
+    pub const ALL: [Self; 3] = [Self::Ran, Self::Expired, Self::Cancelled];
+
+    /// The word used in figures and metric labels.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ran => "ran",
+            Self::Expired => "expired",
+            Self::Cancelled => "cancelled",
         }
     }
 }

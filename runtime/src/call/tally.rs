@@ -17,6 +17,7 @@
 
 use std::sync::OnceLock;
 
+pub use super::fate::WaitFate;
 use super::fate::{FATES, FallbackUse, Fate, Refusal};
 use super::would::{Cut, Would, WouldFigures};
 use crate::base::histogram::{Bands, Histogram};
@@ -93,32 +94,6 @@ impl StopReason {
     }
 }
 
-/// How a wait for a slot or a token ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum WaitFate {
-    /// It got it.
-    Ran,
-    /// It waited as long as it may, or its deadline passed.
-    Expired,
-    /// The caller dropped it.
-    Cancelled,
-}
-
-impl WaitFate {
-    /// Every way.
-    pub const ALL: [Self; 3] = [Self::Ran, Self::Expired, Self::Cancelled];
-
-    /// The word used in figures and metric labels.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ran => "ran",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
 /// One thread's cells of one site.
 struct Figures {
     started: Count,
@@ -138,6 +113,7 @@ struct Figures {
     would: Would,
     latency: Box<Histogram>,
     cut_off: OnceLock<Box<Histogram>>,
+    last_good_age: OnceLock<Box<Histogram>>,
     /// Bodies begun: with the attempts, which are those that have ended, it tells a test how many run.
     #[cfg(feature = "testing")]
     begun: Count,
@@ -165,6 +141,7 @@ impl Figures {
             would: Would::new(),
             latency: Histogram::boxed(),
             cut_off: OnceLock::new(),
+            last_good_age: OnceLock::new(),
             #[cfg(feature = "testing")]
             begun: Count::new(),
             waits: [const { OnceLock::new() }; WaitFate::ALL.len()],
@@ -252,6 +229,9 @@ impl Tally {
             }
             add_waits(&mut all.waits, &figures.waits);
             add_waits(&mut all.token_waits, &figures.token_waits);
+            if let Some(ages) = figures.last_good_age.get() {
+                ages.add_to(&mut all.last_good_age);
+            }
         }
         all
     }
@@ -289,6 +269,7 @@ pub(crate) struct TallyFigures {
     pub(crate) would: WouldFigures,
     pub(crate) latency: Bands,
     pub(crate) cut_off: Bands,
+    pub(crate) last_good_age: Bands,
     #[cfg(feature = "testing")]
     pub(crate) begun: u64,
     pub(crate) waits: [Bands; WaitFate::ALL.len()],
@@ -391,6 +372,11 @@ impl Here<'_> {
     #[inline]
     pub(crate) fn took(self, nanos: u64) {
         self.figures.latency.record(self.lane, nanos);
+    }
+
+    /// A success so old was served again.
+    pub(crate) fn served_last_good(self, age: u64) {
+        self.figures.last_good_age.get_or_init(Histogram::boxed).record(self.lane, age);
     }
 
     pub(crate) fn cut_off(self, nanos: u64) {

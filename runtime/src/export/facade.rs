@@ -144,6 +144,7 @@ fn publish_site(site: &SiteFigures, before: Option<&SiteFigures>) {
     counter!(names::WOULD_RETRY, labels(&[])).absolute(site.would_retry);
     feed(names::LATENCY, labels(&[]), &site.latency, before.map(|old| &old.latency));
     feed(names::CUT_OFF, labels(&[]), &site.cut_off, before.map(|old| &old.cut_off));
+    feed(names::LAST_GOOD_AGE, labels(&[]), &site.last_good_age, before.map(|old| &old.last_good_age));
     for fate in WaitFate::ALL {
         let labels = labels(&[("outcome", fate.as_str())]);
         feed(names::QUEUE_WAIT, labels.clone(), site.waits(fate), before.map(|old| old.waits(fate)));

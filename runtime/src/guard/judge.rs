@@ -133,4 +133,8 @@ impl<T, E, J: Judge<Result<T, E>>> Kind for Of<'_, J, T, E> {
     fn is_error(whole: &Result<T, E>) -> bool {
         whole.is_err()
     }
+
+    fn value(whole: &Result<T, E>) -> Option<&T> {
+        whole.as_ref().ok()
+    }
 }

@@ -52,6 +52,8 @@ metrics! {
         "How long completed attempts took, in seconds.";
     CUT_OFF = "watertight_attempt_cut_off_seconds", Histogram, ["function", "module"],
         "How long attempts had run when they were cut off, in seconds; they would have taken longer.";
+    LAST_GOOD_AGE = "watertight_last_good_age_seconds", Histogram, ["function", "module"],
+        "How old the successes were that were served again, in seconds.";
     QUEUE_WAIT = "watertight_queue_wait_seconds", Histogram, ["function", "module", "outcome"],
         "How long callers waited for a slot, in seconds, by how the wait ended.";
     TOKEN_WAIT = "watertight_token_wait_seconds", Histogram, ["function", "module", "outcome"],

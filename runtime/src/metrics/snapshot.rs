@@ -118,7 +118,7 @@ pub struct SiteFigures {
     pub cancelled: u64,
     /// Calls whose body panicked.
     pub panicked: u64,
-    /// Calls that a fallback answered.
+    /// Calls that a fallback answered, with the most recent success or otherwise.
     pub fallback_used: u64,
     /// Calls whose fallback failed too.
     pub fallback_failed: u64,
@@ -150,6 +150,8 @@ pub struct SiteFigures {
     pub latency: Bands,
     /// How long attempts had run when they were cut off.
     pub cut_off: Bands,
+    /// How old the successes were that were served again.
+    pub last_good_age: Bands,
     fates: [[u64; FallbackUse::ALL.len()]; Fate::ALL.len()],
     attempts: [u64; AttemptFate::ALL.len()],
     stops: [u64; StopReason::ALL.len()],
@@ -183,7 +185,7 @@ impl SiteFigures {
             refused: Refusal::ALL.into_iter().map(|reason| of(Fate::Refused(reason))).sum(),
             cancelled: of(Fate::Cancelled),
             panicked: of(Fate::Panicked),
-            fallback_used: fallback(FallbackUse::Used),
+            fallback_used: fallback(FallbackUse::Used) + fallback(FallbackUse::LastGood),
             fallback_failed: fallback(FallbackUse::Failed),
             retries: all.retries,
             queued: all.queued.saturating_sub(all.dequeued),
@@ -199,6 +201,7 @@ impl SiteFigures {
             deadline_used: all.deadline_tenths,
             latency: all.latency,
             cut_off: all.cut_off,
+            last_good_age: all.last_good_age,
             fates: all.fates,
             attempts: all.attempts,
             stops: all.stops,

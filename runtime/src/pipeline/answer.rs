@@ -112,7 +112,8 @@ impl<K: Kind, L: Future<Output = K::Whole>> Future for Answering<'_, K, L> {
 }
 
 fn book<K: Kind>(call: Pin<&mut Call>, whole: &K::Whole) {
-    call.book(if K::is_error(whole) { FallbackUse::Failed } else { FallbackUse::Used });
+    let used = if call.pipeline.last_good.is_some() { FallbackUse::LastGood } else { FallbackUse::Used };
+    call.book(if K::is_error(whole) { FallbackUse::Failed } else { used });
 }
 
 /// Runs the only attempt of a call, and answers for it if it fails.

@@ -9,6 +9,7 @@ use crate::declaration::{Declaration, Form, Observe};
 use crate::registry;
 use crate::strategies::breaker::Causes;
 use crate::strategies::bulkhead::DEFAULT_WAIT;
+use crate::strategies::fallback::LastGood;
 use crate::strategies::{bulkhead, deadline, rate, retry, timeout};
 
 impl Pipeline {
@@ -27,6 +28,7 @@ impl Pipeline {
             timeout: declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos),
             heeds_deadline: heeds_deadline(declared),
             plain: declared.form == Form::Plain,
+            last_good: declared.last_good.map(|nanos| Box::new(LastGood::new(nanos))),
             floor: Floor::new(),
             observer: (observe != Observe::NONE).then(|| Observer::build(declared)),
         }

@@ -41,6 +41,9 @@ pub trait Kind {
 
     /// Whether it is an error.
     fn is_error(whole: &Self::Whole) -> bool;
+
+    /// What it is worth, if it is no error.
+    fn value(whole: &Self::Whole) -> Option<&Self::Value>;
 }
 
 /// A return type that nothing is known of yet.
@@ -138,6 +141,10 @@ impl<T, E, Meaning: Means<E>, Keeping: Keeps<E>> Kind for Errs<T, E, Meaning, Ke
     fn is_error(whole: &Result<T, E>) -> bool {
         whole.is_err()
     }
+
+    fn value(whole: &Result<T, E>) -> Option<&T> {
+        whole.as_ref().ok()
+    }
 }
 
 impl<R> Kind for Never<R> {
@@ -161,6 +168,10 @@ impl<R> Kind for Never<R> {
 
     fn is_error(_: &R) -> bool {
         false
+    }
+
+    fn value(whole: &R) -> Option<&R> {
+        Some(whole)
     }
 }
 
@@ -198,6 +209,10 @@ impl<K: Kind, J: Fn(Verdict, &K::Whole) -> Verdict> Kind for Asking<K, J> {
 
     fn is_error(whole: &K::Whole) -> bool {
         K::is_error(whole)
+    }
+
+    fn value(whole: &K::Whole) -> Option<&K::Value> {
+        K::value(whole)
     }
 }
 

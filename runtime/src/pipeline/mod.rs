@@ -36,6 +36,7 @@ mod floor;
 mod gate;
 mod isolated;
 mod kind;
+mod last_good;
 mod observe;
 mod run;
 mod throttle;
@@ -46,12 +47,14 @@ pub(crate) use call::Start;
 pub use end::{CarriesRefusals, End, Refusable};
 pub use isolated::{Entered, enter, isolated};
 pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, SaidOnly, asking};
+pub use last_good::last_good;
 pub use run::{attempt, once};
 
 use crate::call::Identity;
 use crate::call::tally::Tally;
 use crate::strategies::breaker::{Breaker, Causes};
 use crate::strategies::bulkhead::Bulkhead;
+use crate::strategies::fallback::LastGood;
 use crate::strategies::isolate::Workers;
 use crate::strategies::rate::Rate;
 use crate::strategies::retry;
@@ -75,6 +78,8 @@ pub(crate) struct Pipeline {
     pub(crate) heeds_deadline: bool,
     /// Whether a thread waits for its calls, instead of a task.
     pub(crate) plain: bool,
+    /// The most recent success, where failures are answered with it.
+    pub(crate) last_good: Option<Box<LastGood>>,
     floor: Floor,
     /// The strategies that only observe, if there are any.
     observer: Option<Observer>,

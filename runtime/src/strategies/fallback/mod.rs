@@ -12,11 +12,16 @@
 //! Invariants: the body's success never meets the fallback; what the function returns reaches the caller untouched; a
 //! fallback that fails surfaces its own error.
 
+mod last_good;
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+
+pub use last_good::Keepable;
+pub(crate) use last_good::LastGood;
 
 use crate::call::{Error, Failure};
 
@@ -31,6 +36,9 @@ pub mod form {
     /// Takes the caller's error type.
     #[derive(Debug)]
     pub struct TheError;
+    /// Is the most recent success, and no function.
+    #[derive(Debug)]
+    pub struct LastGood;
     /// Returns the value.
     #[derive(Debug)]
     pub struct Value;
