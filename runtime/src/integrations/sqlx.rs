@@ -22,7 +22,7 @@
 //! transaction, and decides itself what becomes of it.
 //!
 //! **How the server is told** that a future was dropped while its statement ran: by closing the connection, under
-//! `client_connection_check_interval` (see [`super::postgres`]). The other ways were tried and are worse:
+//! `client_connection_check_interval` (see `super::postgres`). The other ways were tried and are worse:
 //!
 //! - *A cancel request* needs the process number and the secret that the server gave; sqlx keeps both and shows neither.
 //! - *`pg_cancel_backend` from a spare connection of the pool*: when it matters there is none. A pool is exhausted by just
@@ -40,7 +40,7 @@
 //! **At a runtime's end** nothing is spawned that would run, so the connection is closed where it is dropped. Closing needs
 //! no runtime and does not block.
 //!
-//! Invariants: see [`super::postgres`]; a connection whose beginning was interrupted is never used again; each cleanup
+//! Invariants: see `super::postgres`; a connection whose beginning was interrupted is never used again; each cleanup
 //! owns a connection, so there are no more of them than the pool has, and each takes at most 30 ms.
 
 use std::fmt;

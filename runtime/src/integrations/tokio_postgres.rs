@@ -36,7 +36,7 @@
 //! by itself in that moment, the request can hit the next one, which would be another borrower's. (libpq waits until the
 //! server hangs up, which says that the signal is out; the driver has no such call.) So a connection that was cancelled
 //! is closed by the server at our request and never used again, and the pool sees that it is closed. Statements that
-//! the server's own timeout ends keep their connection, see [`super::postgres`].
+//! the server's own timeout ends keep their connection, see `super::postgres`.
 //!
 //! Closing alone would not do here: the socket is owned by the task that drives the connection, and that waits for the
 //! answer before it closes.
@@ -45,7 +45,7 @@
 //! queued before anything that is sent later. The connections of that runtime end with it, and the server notices by
 //! `client_connection_check_interval`.
 //!
-//! Invariants: see [`super::postgres`]; a cancel request is only ever sent for a connection that is closed afterwards;
+//! Invariants: see `super::postgres`; a cancel request is only ever sent for a connection that is closed afterwards;
 //! each cleanup owns a connection, so there are no more of them than connections, and each takes at most six seconds.
 
 use std::fmt;

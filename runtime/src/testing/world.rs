@@ -8,7 +8,7 @@ use crate::call::world::World as Number;
 ///
 /// While it is there, calls that are polled by the tokio runtime it was opened in live in it, those of spawned tasks
 /// included: compartments are empty, breakers closed and [`snapshot`](crate::snapshot) at zero, whatever other tests of
-/// the process are doing to the same functions. A test with [`#[tokio::test]`](tokio::test) has a runtime of its own, so
+/// the process are doing to the same functions. A test with `#[tokio::test]` has a runtime of its own, so
 /// one line at its top is all it takes. Calls on other runtimes see nothing of it.
 ///
 /// A call belongs to the world in which it began. The memory of a world is not given back.
