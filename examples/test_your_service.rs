@@ -60,7 +60,7 @@ async fn recommendations<V: Vendor>(shop: &Shop<V>, user: u64) -> io::Result<Vec
 mod tests {
     use super::*;
     use tokio::task::JoinSet;
-    use watertight::testing::{Hung, World, figures_of};
+    use watertight::testing::{Fault, Hung, World, figures_of, inject};
     use watertight::{Fate, Refusal};
 
     /// A vendor that hangs until it is told to recover.
@@ -108,6 +108,32 @@ mod tests {
         shop.vendor.recover();
         assert_eq!(recommendations(&shop, 2).await.unwrap(), ["a book for 2"]);
         assert_eq!(recs.fates(), [(Fate::Ok, 1), (Fate::TimedOut, 1)]);
+    }
+
+    /// The real vendor, as far as a test has one: it answers at once.
+    struct Healthy;
+
+    impl Vendor for Healthy {
+        async fn recommend(&self, user: u64) -> io::Result<Vec<String>> {
+            Ok(vec![format!("a book for {user}")])
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_vendor_that_fails_now_and_then_costs_a_strip_now_and_then() {
+        let _world = World::open();
+        let recs = figures_of("recommendations").unwrap();
+        let shop = Shop::new(Healthy);
+        // No fake for this: the function's own body fails, three times in ten.
+        let fault = Fault::error(|| io::Error::other("reset by peer")).rate(0.3);
+        let fault = inject("recommendations", fault).unwrap();
+        let mut empty = 0;
+        for user in 0..1_000 {
+            empty += u64::from(recommendations(&shop, user).await.unwrap().is_empty());
+        }
+        assert_eq!(empty, fault.struck());
+        assert!((250..=350).contains(&empty), "{empty}");
+        assert_eq!(recs.fates(), [(Fate::Ok, 1_000 - empty), (Fate::Error, empty)]);
     }
 
     /// The control: a test that would pass without the attribute as well proves nothing about it.

@@ -36,6 +36,8 @@ pub use linkme;
 
 /// The traits among which the compiler chooses.
 pub mod kinds {
+    #[cfg(feature = "testing")]
+    pub use crate::pipeline::{AllThree, StruckAndKept, StruckAndSaid, StruckOnly};
     pub use crate::pipeline::{KeptOnly, NeitherOfThem, NoErrors, SaidAndKept, SaidOnly};
 }
 

@@ -9,7 +9,7 @@
 //! | `isolate` `isolate_plain` | the key of that name, on async and on plain functions |
 //! | `observe` | the key `mode`: what strategies that only observe count, and that they do nothing |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
-//! | `testing` | what the feature of that name promises to tests of services |
+//! | `testing` `inject` | what the feature of that name promises to tests of services, and faults by name |
 //! | `errors` | what watertight's error says, and what it can become |
 //! | `guard` | the same strategies for closures, built by hand |
 //! | `tower_layer` | guards as tower layers |
@@ -25,6 +25,7 @@ mod errors;
 mod fallback;
 mod guard;
 mod idempotent;
+mod inject;
 mod isolate;
 mod isolate_plain;
 mod last_good;

@@ -13,6 +13,8 @@ mod context_tests;
 mod error;
 pub(crate) mod event;
 mod fate;
+#[cfg(feature = "testing")]
+pub(crate) mod fault;
 mod identity;
 mod outcome;
 pub(crate) mod tally;

@@ -11,6 +11,8 @@
 
 use std::marker::PhantomData;
 
+#[cfg(feature = "testing")]
+use crate::call::fault::AnyError;
 use crate::call::{BoxError, Class, Classify, Verdict};
 use crate::pipeline::Kind;
 
@@ -136,5 +138,11 @@ impl<T, E, J: Judge<Result<T, E>>> Kind for Of<'_, J, T, E> {
 
     fn value(whole: &Result<T, E>) -> Option<&T> {
         whole.as_ref().ok()
+    }
+
+    // Any closure, any error: nothing says that it can be injected.
+    #[cfg(feature = "testing")]
+    fn strike(&self, error: AnyError) -> Result<Result<T, E>, AnyError> {
+        Err(error)
     }
 }

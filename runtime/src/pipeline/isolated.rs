@@ -89,6 +89,9 @@ pub struct Isolated<F: Future>(Place<F>);
 
 /// Where a body is polled.
 enum Place<F: Future> {
+    /// Nowhere yet. In tests a body goes to its thread at the first poll, which never comes where a fault has struck it.
+    #[cfg(feature = "testing")]
+    Unsent(Option<Box<dyn FnOnce() -> Self + Send>>),
     /// On its thread.
     There(Ticket<F::Output>),
     /// Here, in the slot of the call around it.
@@ -103,11 +106,23 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    Isolated(match (seat.held, seat.workers) {
+    #[cfg(feature = "testing")]
+    let place = Place::Unsent(Some(Box::new(|| send(seat, body))));
+    #[cfg(not(feature = "testing"))]
+    let place = send(seat, body);
+    Isolated(place)
+}
+
+fn send<F>(seat: Seat, body: F) -> Place<F>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    match (seat.held, seat.workers) {
         (Some(held), Some(workers)) if !held.is_borrowed() => Place::There(workers.submit(seat.context, held, body)),
         (Some(held), _) => Place::Here(Here::new(seat.context, held, body)),
         (None, _) => Place::Bare(Box::pin(body)),
-    })
+    }
 }
 
 impl<F: Future> Unpin for Isolated<F> {}
@@ -116,7 +131,16 @@ impl<F: Future> Future for Isolated<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        match &mut self.get_mut().0 {
+        let place = &mut self.get_mut().0;
+        #[cfg(feature = "testing")]
+        if let Place::Unsent(send) = place
+            && let Some(send) = send.take()
+        {
+            *place = send();
+        }
+        match place {
+            #[cfg(feature = "testing")]
+            Place::Unsent(_) => Poll::Pending,
             Place::There(ticket) => Pin::new(ticket).poll(cx),
             Place::Here(here) => Pin::new(here).poll(cx),
             Place::Bare(body) => body.as_mut().poll(cx),

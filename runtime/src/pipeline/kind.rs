@@ -15,6 +15,8 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 
 use super::end::End;
+#[cfg(feature = "testing")]
+use crate::call::fault::{AnyError, Injectable};
 use crate::call::{BoxError, Class, Classify, Error, Verdict};
 
 /// A return type, as the pipeline sees it.
@@ -44,6 +46,14 @@ pub trait Kind {
 
     /// What it is worth, if it is no error.
     fn value(whole: &Self::Whole) -> Option<&Self::Value>;
+
+    /// An error that a test has injected, as this type returns it; given back where it cannot.
+    ///
+    /// # Errors
+    ///
+    /// The error, when it is of another type.
+    #[cfg(feature = "testing")]
+    fn strike(&self, error: AnyError) -> Result<Self::Whole, AnyError>;
 }
 
 /// A return type that nothing is known of yet.
@@ -64,7 +74,10 @@ impl<R> Returned<R> {
 
 /// The kind of `Result<T, E>`, under whatever name, by what is known of `E`.
 #[derive(Debug)]
-pub struct Errs<T, E, Meaning, Keeping>(PhantomData<fn() -> Result<T, E>>, PhantomData<(Meaning, Keeping)>);
+pub struct Errs<T, E, Meaning, Keeping, Striking>(
+    PhantomData<fn() -> Result<T, E>>,
+    PhantomData<(Meaning, Keeping, Striking)>,
+);
 
 /// The kind of everything else.
 #[derive(Debug)]
@@ -82,7 +95,15 @@ pub trait Keeps<E> {
     fn keep(error: E) -> Option<BoxError>;
 }
 
-/// The errors say it themselves, or can be kept.
+/// Whether a test can inject an error.
+pub trait Strikes<E> {
+    /// The error as its own type; given back where it is none.
+    #[cfg(feature = "testing")]
+    #[allow(clippy::missing_errors_doc)] // said above
+    fn strike(error: AnyError) -> Result<E, AnyError>;
+}
+
+/// The errors say it themselves, can be kept, or be injected.
 #[derive(Debug)]
 pub struct Said;
 
@@ -116,7 +137,21 @@ impl<E> Keeps<E> for Unsaid {
     }
 }
 
-impl<T, E, Meaning: Means<E>, Keeping: Keeps<E>> Kind for Errs<T, E, Meaning, Keeping> {
+#[cfg(feature = "testing")]
+impl<E: Injectable> Strikes<E> for Said {
+    fn strike(error: AnyError) -> Result<E, AnyError> {
+        E::from_injected(error)
+    }
+}
+
+impl<E> Strikes<E> for Unsaid {
+    #[cfg(feature = "testing")]
+    fn strike(error: AnyError) -> Result<E, AnyError> {
+        Err(error)
+    }
+}
+
+impl<T, E, Meaning: Means<E>, Keeping: Keeps<E>, Striking: Strikes<E>> Kind for Errs<T, E, Meaning, Keeping, Striking> {
     type Whole = Result<T, E>;
     type Value = T;
     type Error = E;
@@ -145,6 +180,11 @@ impl<T, E, Meaning: Means<E>, Keeping: Keeps<E>> Kind for Errs<T, E, Meaning, Ke
     fn value(whole: &Result<T, E>) -> Option<&T> {
         whole.as_ref().ok()
     }
+
+    #[cfg(feature = "testing")]
+    fn strike(&self, error: AnyError) -> Result<Result<T, E>, AnyError> {
+        Striking::strike(error).map(Err)
+    }
 }
 
 impl<R> Kind for Never<R> {
@@ -172,6 +212,11 @@ impl<R> Kind for Never<R> {
 
     fn value(whole: &R) -> Option<&R> {
         Some(whole)
+    }
+
+    #[cfg(feature = "testing")]
+    fn strike(&self, error: AnyError) -> Result<R, AnyError> {
+        Err(error)
     }
 }
 
@@ -214,6 +259,11 @@ impl<K: Kind, J: Fn(Verdict, &K::Whole) -> Verdict> Kind for Asking<K, J> {
     fn value(whole: &K::Whole) -> Option<&K::Value> {
         K::value(whole)
     }
+
+    #[cfg(feature = "testing")]
+    fn strike(&self, error: AnyError) -> Result<K::Whole, AnyError> {
+        self.kind.strike(error)
+    }
 }
 
 /// One trait per answer. Their one method has a name that no trait of the user's has.
@@ -238,10 +288,53 @@ macro_rules! kinds {
     };
 }
 
+#[cfg(not(feature = "testing"))]
 kinds! {
-    SaidAndKept: [T, E: Classify + Into<BoxError>] &&&&Returned<Result<T, E>> => Errs<T, E, Said, Said>, Errs(PhantomData, PhantomData);
-    SaidOnly: [T, E: Classify] &&&Returned<Result<T, E>> => Errs<T, E, Said, Unsaid>, Errs(PhantomData, PhantomData);
-    KeptOnly: [T, E: Into<BoxError>] &&Returned<Result<T, E>> => Errs<T, E, Unsaid, Said>, Errs(PhantomData, PhantomData);
-    NeitherOfThem: [T, E] &Returned<Result<T, E>> => Errs<T, E, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    SaidAndKept: [T, E: Classify + Into<BoxError>] &&&&Returned<Result<T, E>> => Errs<T, E, Said, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    SaidOnly: [T, E: Classify] &&&Returned<Result<T, E>> => Errs<T, E, Said, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    KeptOnly: [T, E: Into<BoxError>] &&Returned<Result<T, E>> => Errs<T, E, Unsaid, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    NeitherOfThem: [T, E] &Returned<Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
     NoErrors: [R] Returned<R> => Never<R>, Never(PhantomData);
+}
+
+// A fourth question, for tests alone, takes as many answers again. They come first, in the places that generated code asks
+// by reference; the others move down to where the compiler gets by dereferencing.
+#[cfg(feature = "testing")]
+kinds! {
+    AllThree: [T, E: Injectable + Classify + Into<BoxError>] &&&&Returned<Result<T, E>> => Errs<T, E, Said, Said, Said>, Errs(PhantomData, PhantomData);
+    StruckAndSaid: [T, E: Injectable + Classify] &&&Returned<Result<T, E>> => Errs<T, E, Said, Unsaid, Said>, Errs(PhantomData, PhantomData);
+    StruckAndKept: [T, E: Injectable + Into<BoxError>] &&Returned<Result<T, E>> => Errs<T, E, Unsaid, Said, Said>, Errs(PhantomData, PhantomData);
+    StruckOnly: [T, E: Injectable] &Returned<Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Said>, Errs(PhantomData, PhantomData);
+    SaidAndKept: [T, E: Classify + Into<BoxError>] Returned<Result<T, E>> => Errs<T, E, Said, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    SaidOnly: [T, E: Classify] Further<1, Result<T, E>> => Errs<T, E, Said, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    KeptOnly: [T, E: Into<BoxError>] Further<2, Result<T, E>> => Errs<T, E, Unsaid, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    NeitherOfThem: [T, E] Further<3, Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    NoErrors: [R] Further<4, R> => Never<R>, Never(PhantomData);
+}
+
+/// A return type, so many steps further down.
+#[cfg(feature = "testing")]
+#[derive(Debug)]
+pub struct Further<const STEPS: usize, R>(PhantomData<fn() -> R>);
+
+/// One step down.
+#[cfg(feature = "testing")]
+macro_rules! down {
+    ($($from:ty => $to:ty;)+) => {
+        $(impl<R> std::ops::Deref for $from {
+            type Target = $to;
+
+            fn deref(&self) -> &$to {
+                &Further(PhantomData)
+            }
+        })+
+    };
+}
+
+#[cfg(feature = "testing")]
+down! {
+    Returned<R> => Further<1, R>;
+    Further<1, R> => Further<2, R>;
+    Further<2, R> => Further<3, R>;
+    Further<3, R> => Further<4, R>;
 }

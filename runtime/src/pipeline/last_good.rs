@@ -13,6 +13,8 @@ use super::call::Call;
 use super::end::CarriesRefusals;
 use super::kind::Kind;
 use crate::base::clock::Moment;
+#[cfg(feature = "testing")]
+use crate::call::fault::AnyError;
 use crate::call::{BoxError, Failure, Verdict};
 use crate::strategies::fallback::{Answers, AtOnce, Keepable, Landed, LastGood, form};
 
@@ -81,6 +83,11 @@ impl<K: Kind> Kind for Remembering<K> {
 
     fn value(whole: &K::Whole) -> Option<&K::Value> {
         K::value(whole)
+    }
+
+    #[cfg(feature = "testing")]
+    fn strike(&self, error: AnyError) -> Result<K::Whole, AnyError> {
+        self.kind.strike(error)
     }
 }
 

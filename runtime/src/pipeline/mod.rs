@@ -46,6 +46,8 @@ pub use call::Call;
 pub(crate) use call::Start;
 pub use end::{CarriesRefusals, End, Refusable};
 pub use isolated::{Entered, enter, isolated};
+#[cfg(feature = "testing")]
+pub use kind::{AllThree, StruckAndKept, StruckAndSaid, StruckOnly};
 pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, SaidOnly, asking};
 pub use last_good::last_good;
 pub use run::{attempt, once};

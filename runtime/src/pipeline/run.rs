@@ -22,6 +22,11 @@ use super::end::End;
 use super::gate::Gate;
 use super::kind::Kind;
 use crate::call::Verdict;
+#[cfg(feature = "testing")]
+use crate::call::{
+    Identity,
+    fault::{self, Instead, Struck},
+};
 
 /// Whether a call may have another attempt, and what an attempt therefore comes to.
 pub trait Times {
@@ -99,6 +104,9 @@ pub fn attempt<'a, F: Future, K: Kind<Whole = F::Output>>(
 pub(super) struct Frame<'a, F> {
     pub(super) call: Pin<&'a mut Call>,
     body: Pin<&'a mut Option<F>>,
+    /// What a test has this body do instead, once it begins.
+    #[cfg(feature = "testing")]
+    struck: Option<Struck>,
 }
 
 /// How polling a body came out.
@@ -110,8 +118,14 @@ enum Polled<R> {
 impl<F: Future> Frame<'_, F> {
     #[inline]
     fn poll_body<K: Kind<Whole = F::Output>>(&mut self, cx: &mut Context<'_>, kind: &K) -> Poll<Polled<F::Output>> {
+        #[cfg(feature = "testing")]
+        let struck = (self.call.pipeline.identity, &mut self.struck);
         let inside = self.call.as_mut().enter();
-        let polled = self.body.as_mut().as_pin_mut().map_or(Poll::Pending, |body| body.poll(cx));
+        let body = self.body.as_mut().as_pin_mut();
+        #[cfg(feature = "testing")]
+        let polled = poll_unless_struck(struck, body, kind, cx);
+        #[cfg(not(feature = "testing"))]
+        let polled = body.map_or(Poll::Pending, |body| body.poll(cx));
         // Judged inside the scope: a predicate is the user's code too, and a panic in it is the call's.
         let polled = polled.map(|answer| {
             self.body.set(None);
@@ -125,6 +139,22 @@ impl<F: Future> Frame<'_, F> {
         ready!(self.call.as_mut().poll_cut(cx));
         self.drop_body();
         Poll::Ready(Polled::CutOff)
+    }
+}
+
+/// Polls a body, or does in its place what a test has set.
+#[cfg(feature = "testing")]
+#[inline]
+fn poll_unless_struck<F: Future, K: Kind<Whole = F::Output>>(
+    (site, struck): (&'static Identity, &mut Option<Struck>),
+    body: Option<Pin<&mut F>>,
+    kind: &K,
+    cx: &mut Context<'_>,
+) -> Poll<F::Output> {
+    let struck = struck.get_or_insert_with(|| Struck::look_up(site));
+    match ready!(struck.poll(cx)) {
+        Instead::Run => body.map_or(Poll::Pending, |body| body.poll(cx)),
+        Instead::Return(error, name) => Poll::Ready(kind.strike(error).unwrap_or_else(|_| fault::refuse(site, name))),
     }
 }
 
@@ -166,7 +196,13 @@ impl<F, K, N> Unpin for Attempt<'_, F, K, N> {}
 impl<'a, F, K, N> Attempt<'a, F, K, N> {
     #[inline]
     pub(super) fn new(call: Pin<&'a mut Call>, body: Pin<&'a mut Option<F>>, kind: K) -> Self {
-        Self { frame: Frame { call, body }, kind, times: PhantomData }
+        let frame = Frame {
+            call,
+            body,
+            #[cfg(feature = "testing")]
+            struck: None,
+        };
+        Self { frame, kind, times: PhantomData }
     }
 }
 
