@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) deadline: Option<u64>,
     pub(crate) bulkhead: Option<Bulkhead>,
     pub(crate) isolate: Option<Isolate>,
+    /// What selects a compartment and a bucket.
+    pub(crate) key: Option<Expr>,
     /// With the place to blame for it.
     pub(crate) rate: Option<(Span, Rate)>,
     pub(crate) breaker: Option<Breaker>,

@@ -13,6 +13,7 @@
 //! - All rules are checked, whatever the first one found.
 //! - A key that was written but wrong breaks no rule a second time.
 
+mod keys;
 mod threads;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -68,6 +69,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
             "leave one of the two out; a function that this one calls can have the other",
         );
     }
+    keys::fit(&args, item.as_ref(), function, errors);
     let has = Has { bulkhead: args.bulkhead.written() || args.isolate.written(), rate: args.rate.written() };
     let key = args.retry.blame(function).unwrap_or(function);
     let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has, errors));
@@ -84,6 +86,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         deadline: args.deadline.take(),
         bulkhead: args.bulkhead.take(),
         isolate,
+        key: args.key.take(),
         rate: args.rate.blame(function).zip(args.rate.take()),
         breaker,
         retry,

@@ -13,7 +13,7 @@ pub use crate::catalogue::Entry;
 pub use crate::catalogue::LINKED;
 pub use crate::declaration::{Declaration, Observe};
 pub use crate::pipeline::{
-    Call, CarriesRefusals, End, Entered, Kind, Refusable, Returned, answer, answer_unrefused, asking, attempt,
+    Call, CarriesRefusals, End, Entered, Key, Kind, Refusable, Returned, answer, answer_unrefused, asking, attempt,
     attempt_or, enter, fall_back, isolated, last_good, once, once_or, settle,
 };
 pub use crate::site::Site;
@@ -33,6 +33,8 @@ configs!(breaker, bulkhead, deadline, isolate, rate, retry, timeout);
 #[cfg(feature = "catalogue")]
 #[doc(hidden)]
 pub use linkme;
+
+pub mod keys;
 
 /// The traits among which the compiler chooses.
 pub mod kinds {

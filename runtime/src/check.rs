@@ -17,7 +17,7 @@ use crate::call::Identity;
 use crate::catalogue;
 use crate::declaration::Declaration;
 use crate::strategies::breaker::{Rules, Window};
-use crate::strategies::bulkhead::Limits;
+use crate::strategies::bulkhead::{self, Limits};
 use crate::strategies::isolate::Limits as Threads;
 use crate::strategies::rate::Figures;
 use crate::strategies::retry::Allowance;
@@ -30,6 +30,8 @@ pub enum Problem {
     Conflict,
     /// A name is joined that no function declares.
     Undeclared,
+    /// A name is used with a key by some and without by others.
+    KeyedByHalf,
 }
 
 /// One thing to change.
@@ -53,6 +55,7 @@ impl fmt::Display for Finding {
         let Self { problem, strategy, name, sites, remedy } = self;
         match problem {
             Problem::Conflict => write!(f, "{strategy} `{name}` is declared with different figures by ")?,
+            Problem::KeyedByHalf => write!(f, "{strategy} `{name}` is used with a `key` by some and without by ")?,
             Problem::Undeclared => write!(f, "{strategy} `{name}` is joined, and declared nowhere, by ")?,
         }
         for (place, site) in sites.iter().enumerate() {
@@ -113,18 +116,24 @@ impl std::error::Error for Report {}
 /// ```
 pub fn check() -> Report {
     let declarations: Vec<_> = catalogue::entries().into_iter().map(|entry| entry.declaration).collect();
-    let bulkheads = named(&declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.limits)));
+    let bulkheads = named(&declarations, |it| {
+        let figures = |to: &bulkhead::Config| to.limits.map(|limits| Slots { limits, total: to.total });
+        it.bulkhead.map(|to| (to.name, it.observe.bulkhead, figures(&to)))
+    });
     let isolates = named(&declarations, |it| it.isolate.map(|to| (to.name, false, to.limits)));
     let breakers = named(&declarations, |it| it.breaker.and_then(|to| Some((to.name?, it.observe.breaker, to.rules))));
     let rates = named(&declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.figures))));
     let budgets =
         named(&declarations, |it| it.retry.and_then(|to| Some((to.budget_name?, it.observe.retry, to.budget))));
-    let bulkheads = judge_all("bulkhead", &bulkheads, Limits::stricter);
+    let bulkheads = judge_all("bulkhead", &bulkheads, Slots::stricter);
     let isolates = judge_all("isolate", &isolates, Threads::stricter);
     let breakers = judge_all("breaker", &breakers, Rules::stricter);
     let rates = judge_all("rate", &rates, Figures::stricter);
     let budgets = judge_all("budget", &budgets, Allowance::stricter);
-    Report { findings: [bulkheads, isolates, breakers, rates, budgets].concat() }
+    let slots = by_half("bulkhead", &declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.keyed)));
+    let tokens =
+        by_half("rate", &declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.keyed))));
+    Report { findings: [bulkheads, isolates, breakers, rates, budgets, slots, tokens].concat() }
 }
 
 /// Who names what, and with which figures.
@@ -180,9 +189,42 @@ fn judge<T: Copy + PartialEq + fmt::Display>(
     Some(Finding { problem: Problem::Conflict, strategy, name, sites, remedy })
 }
 
-impl fmt::Display for Limits {
+/// The names that some use with a key and others without.
+fn by_half(
+    strategy: &'static str,
+    declarations: &[&'static Declaration],
+    read: impl Fn(&Declaration) -> Option<(&'static str, bool, bool)>,
+) -> Vec<Finding> {
+    let uses = named(declarations, |it| read(it).map(|(name, observing, keyed)| (name, observing, Some(keyed))));
+    let finding = |((name, _), uses): ((&'static str, bool), Uses<bool>)| {
+        let without: Vec<_> = uses.iter().filter(|(_, keyed)| *keyed == Some(false)).map(|(site, _)| *site).collect();
+        let remedy = "those take their share of something no key has part in; give them a `key`, or another name";
+        let problem = Problem::KeyedByHalf;
+        let is_half = !without.is_empty() && without.len() < uses.len();
+        is_half.then(|| Finding { problem, strategy, name, sites: without, remedy: remedy.to_owned() })
+    };
+    uses.into_iter().filter_map(finding).collect()
+}
+
+/// A bulkhead's figures, with what bounds its keys together.
+#[derive(Clone, Copy, PartialEq)]
+struct Slots {
+    limits: Limits,
+    total: Option<u32>,
+}
+
+impl Slots {
+    fn stricter(self, other: Self) -> Self {
+        let total = [self.total, other.total].into_iter().flatten().min();
+        Self { limits: self.limits.stricter(other.limits), total }
+    }
+}
+
+impl fmt::Display for Slots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} slots, queue of {}", self.slots, self.queue)
+        let Limits { slots, queue } = self.limits;
+        write!(f, "{slots} slots, queue of {queue}")?;
+        self.total.map_or(Ok(()), |total| write!(f, ", total of {total}"))
     }
 }
 

@@ -102,6 +102,9 @@ mod pages {
     #[doc = include_str!("../../docs/testing.md")]
     struct Testing;
 
+    #[doc = include_str!("../../docs/strategies/keyed.md")]
+    struct Keyed;
+
     #[cfg(feature = "rate")]
     #[doc = include_str!("../../docs/strategies/rate.md")]
     struct Rate;

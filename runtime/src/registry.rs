@@ -164,6 +164,12 @@ pub(crate) fn isolate(config: &isolate::Config) -> &'static Threads {
     live
 }
 
+/// How many may run over all keys of a bulkhead together: the smallest number that is declared.
+pub(crate) fn total(config: &bulkhead::Config, observing: bool) -> Option<u32> {
+    let read = |it: &Declaration| it.bulkhead.map(|config| (config.name, it.observe.bulkhead, config.total));
+    [declared((config.name, observing), read, u32::min), config.total].into_iter().flatten().min()
+}
+
 /// The bulkhead of a name as others enforce it, if anybody does.
 pub(crate) fn enforced(name: &'static str) -> Option<&'static Bulkhead> {
     declarations()

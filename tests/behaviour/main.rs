@@ -3,6 +3,7 @@
 //! | file | what it holds to the manual |
 //! |---|---|
 //! | `timeout` `deadline` `bulkhead` `rate` `retry` `breaker` `fallback` `idempotent` `name` | the key of that name |
+//! | `keyed` | a compartment and a bucket for each key |
 //! | `bulkhead_auto` | slots found by measuring, against a model of a dependency |
 //! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
 //! | `retry_backoff` `retry_abort` | the retry's long form |
@@ -28,6 +29,7 @@ mod idempotent;
 mod inject;
 mod isolate;
 mod isolate_plain;
+mod keyed;
 mod last_good;
 mod name;
 mod observe;

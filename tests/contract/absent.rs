@@ -57,6 +57,12 @@ async fn bulkhead() {
     assert!(watertight::snapshot().bulkhead("absent_bulkhead").is_none());
 }
 
+#[tokio::test(start_paused = true)]
+async fn key() {
+    absent_rate().await.unwrap();
+    assert!(watertight_tests::bulkhead("absent_rate").keys.is_none());
+}
+
 #[resilient(timeout = "1s", deadline = "1s", bulkhead = "absent_rate:1", breaker, retry = 2)]
 async fn absent_rate() -> Result<(), AppError> {
     Ok(())

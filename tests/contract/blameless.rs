@@ -43,6 +43,10 @@ cells! {
         bulkhead = "blameless.bulkhead:1",
         breaker(name = "blameless.bulkhead", window = 10, min_calls = 2, failures = "50%")
     ] reject: Full;
+    key "blameless.key" [
+        bulkhead = "blameless.key:1",
+        breaker(name = "blameless.key", window = 10, min_calls = 2, failures = "50%")
+    ] of: 7 reject: Full;
     rate "blameless.rate" [
         rate = "1/s", breaker(name = "blameless.rate", window = 10, min_calls = 2, failures = "50%")
     ] reject: Limited;

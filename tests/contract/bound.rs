@@ -54,6 +54,7 @@ cells! {
     timeout "bound.timeout" [timeout = "25ms", bulkhead = "bound.timeout:3/queue:5"];
     deadline "bound.deadline" [deadline = "40ms", bulkhead = "bound.deadline:3/queue:5"];
     bulkhead "bound.bulkhead" [bulkhead = "bound.bulkhead:3/queue:5"];
+    key "bound.key" [bulkhead = "bound.key:3/queue:5"] of: 7;
     rate "bound.rate" [rate = "1000/s/burst:2/wait:10ms", bulkhead = "bound.rate:3/queue:5"];
     breaker "bound.breaker" [
         breaker(name = "bound.breaker", window = 10, failures = "90%", cooldown = "5ms"), bulkhead = "bound.breaker:3/queue:5"

@@ -59,6 +59,7 @@ cells! {
     timeout "fates.timeout" [timeout = "100ms", bulkhead = "fates.timeout:1/queue:1"];
     deadline "fates.deadline" [deadline = "100ms", bulkhead = "fates.deadline:1/queue:1"];
     bulkhead "fates.bulkhead" [bulkhead = "fates.bulkhead:1/queue:1"];
+    key "fates.key" [bulkhead = "fates.key:1/queue:1"] of: 7;
     rate "fates.rate" [rate = "1000000/s", bulkhead = "fates.rate:1/queue:1"];
     breaker "fates.breaker" [
         breaker(name = "fates.breaker", window = 100, min_calls = 100), bulkhead = "fates.breaker:1/queue:1"

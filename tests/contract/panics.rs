@@ -33,6 +33,7 @@ cells! {
     timeout "panics.timeout" [timeout = "1s", bulkhead = "panics.timeout:1"];
     deadline "panics.deadline" [deadline = "1s", bulkhead = "panics.deadline:1"];
     bulkhead "panics.bulkhead" [bulkhead = "panics.bulkhead:1"];
+    key "panics.key" [bulkhead = "panics.key:1"] of: 7;
     rate "panics.rate" [rate = "1000000/s", bulkhead = "panics.rate:1"];
     breaker "panics.breaker" [breaker(name = "panics.breaker"), bulkhead = "panics.breaker:1"];
     retry "panics.retry" [retry = 2, bulkhead = "panics.retry:1"];

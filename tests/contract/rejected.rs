@@ -28,6 +28,7 @@ cells! {
     timeout "rejected.timeout" [timeout = "50ms", bulkhead = "rejected.timeout:1/queue:1"] reject: Waited;
     deadline "rejected.deadline" [deadline = "1s"] reject: Spent;
     bulkhead "rejected.bulkhead" [bulkhead = "rejected.bulkhead:1"] reject: Full;
+    key "rejected.key" [bulkhead = "rejected.key:1"] of: 7 reject: Full;
     rate "rejected.rate" [rate = "1/h"] reject: Limited;
     breaker "rejected.breaker" [breaker(name = "rejected.breaker")] reject: Isolated;
     retry "rejected.retry" [retry(2, on = [full], budget = off), bulkhead = "rejected.retry:1"] reject: Full;

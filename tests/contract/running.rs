@@ -37,6 +37,7 @@ cells! {
     timeout "running.timeout" [timeout = "1s", bulkhead = "running.timeout:1"];
     deadline "running.deadline" [deadline = "1s", bulkhead = "running.deadline:1"];
     bulkhead "running.bulkhead" [bulkhead = "running.bulkhead:1"];
+    key "running.key" [bulkhead = "running.key:1"] of: 7;
     rate "running.rate" [rate = "1000000/s", bulkhead = "running.rate:1"];
     breaker "running.breaker" [breaker(name = "running.breaker"), bulkhead = "running.breaker:1"];
     retry "running.retry" [retry = 2, bulkhead = "running.retry:1"];

@@ -25,6 +25,7 @@ cells! {
     timeout "unpolled.timeout" [timeout = "1s", bulkhead = "unpolled.timeout:1"];
     deadline "unpolled.deadline" [deadline = "1s", bulkhead = "unpolled.deadline:1"];
     bulkhead "unpolled.bulkhead" [bulkhead = "unpolled.bulkhead:1/queue:1"];
+    key "unpolled.key" [bulkhead = "unpolled.key:1/queue:1"] of: 7;
     rate "unpolled.rate" [rate = "2/h", bulkhead = "unpolled.rate:1"];
     breaker "unpolled.breaker" [breaker(name = "unpolled.breaker"), bulkhead = "unpolled.breaker:1"];
     retry "unpolled.retry" [retry = 2, bulkhead = "unpolled.retry:1"];

@@ -36,6 +36,7 @@ cells! {
     timeout "untouched.timeout" [timeout = "1s"];
     deadline "untouched.deadline" [deadline = "1s"];
     bulkhead "untouched.bulkhead" [bulkhead = "untouched.bulkhead:1"];
+    key "untouched.key" [bulkhead = "untouched.key:1"] of: 7;
     rate "untouched.rate" [rate = "1000000/s"];
     breaker "untouched.breaker" [breaker(name = "untouched.breaker", window = 100, min_calls = 100)];
     retry "untouched.retry" [retry(2, backoff = "1ms..1ms", budget = off)];

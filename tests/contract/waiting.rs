@@ -46,6 +46,7 @@ cells! {
     timeout "waiting.timeout" [timeout = "1s", bulkhead = "waiting.timeout:1/queue:1"];
     deadline "waiting.deadline" [deadline = "1s", bulkhead = "waiting.deadline:1/queue:1"];
     bulkhead "waiting.bulkhead" [bulkhead = "waiting.bulkhead:1/queue:1"];
+    key "waiting.key" [bulkhead = "waiting.key:1/queue:1"] of: 7;
     rate "waiting.rate" [rate = "1/h", bulkhead = "waiting.rate:1/queue:1"];
     breaker "waiting.breaker" [breaker(name = "waiting.breaker"), bulkhead = "waiting.breaker:1/queue:1"];
     retry "waiting.retry" [retry = 2, bulkhead = "waiting.retry:1/queue:1"];

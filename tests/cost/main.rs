@@ -3,7 +3,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `allocations` | none for a call of the full stack whose body is ready, none for a refusal, once everything is warm |
+//! | `keys` | keys seen once leave next to nothing, keys in use a few hundred bytes each, and nothing once they are not |
 //! | `sizes` | a guarded future is at most a kibibyte larger than the bare one |
 
 mod allocations;
+mod keys;
 mod sizes;

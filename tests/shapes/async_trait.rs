@@ -131,3 +131,29 @@ async fn blocks_in_either_order() {
         assert_eq!(crate::support::failing(2, get.get(key())).await, Ok("key1".into()));
     }
 }
+
+#[async_trait]
+trait Tenants {
+    async fn list(&self, tenant: String, limit: usize) -> Outcome<String>;
+}
+
+struct Shop(u64);
+
+#[async_trait]
+impl Tenants for Shop {
+    #[watertight::resilient(bulkhead = "async_trait_keyed:1", key = (self.0, &tenant))]
+    async fn list(&self, tenant: String, limit: usize) -> Outcome<String> {
+        step().await?;
+        Ok(tenant.chars().take(limit).collect())
+    }
+}
+
+#[tokio::test]
+async fn a_key_names_arguments_and_receiver_of_what_async_trait_made() {
+    let (acme, other) = (Shop(1), Shop(2));
+    let mut held = acme.list("acme".into(), 2);
+    assert!(futures::poll!(&mut held).is_pending());
+    acme.list("acme".into(), 2).await.unwrap_err();
+    assert_eq!(other.list("acme".into(), 3).await.unwrap(), "acm");
+    assert_eq!(held.await.unwrap(), "ac");
+}

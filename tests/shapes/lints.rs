@@ -94,6 +94,13 @@ fn fallen(failure: Failure<Error>) -> Outcome<u8> {
     }
 }
 
+/// A small number, for each tenant.
+#[resilient(bulkhead = "lints.keyed:4/queue:4/total:8", rate = "1000/s", key = (&tenant, number % 2))]
+async fn keyed(tenant: String, number: u8) -> Outcome<usize> {
+    ready(()).await;
+    Ok(tenant.len().saturating_add(usize::from(number)))
+}
+
 /// Never ends of its own.
 #[resilient(timeout = "1ms")]
 async fn endless(mut seen: u8) -> Outcome<()> {
@@ -144,6 +151,7 @@ impl Client {
 async fn the_functions_work() {
     unit().await;
     assert_eq!(full(1, Vec::new(), (2, 3), "").await.ok(), Some(3));
+    assert_eq!(keyed("text".to_owned(), 1).await.ok(), Some(5));
     assert!(endless(0).await.is_ok());
     assert_eq!(retried("text".to_owned()).await, Some(4));
     let mut client = Client { calls: 0 };

@@ -76,13 +76,36 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     } else {
         body::once(&plan, bindings.as_deref(), &then, &paths)
     };
+    let key = plan.key.as_ref().map(|key| tell_key(key, &plan.item.shape.kind, &paths));
     let guarded = quote_spanned! {here=>
         #site
         let mut __wt_call = ::core::pin::pin!(#call::begin(&__WT_SITE));
+        #key
         #run
         #answer
     };
     in_place(&plan, isolated::waited_for(&plan, guarded, &paths))
+}
+
+/// Tells the call its key, while the arguments are still there. The key is borrowed for this statement; what it is made
+/// from stays whole. Located at the key, since that is what has to change when it cannot be one.
+fn tell_key(key: &Expr, kind: &Kind, paths: &Paths<'_>) -> TokenStream {
+    let (here, (at, _)) = (Span::mixed_site(), body::ends(key));
+    let (keys, key_of) = (paths.keys(here), paths.key_of(at));
+    let (call, name) = (local("__wt_call", here), local("__wt_key", at));
+    let tokens = match kind {
+        Kind::AsyncTrait(_) => mentions::in_async_trait(key.to_token_stream()),
+        _ => key.to_token_stream(),
+    };
+    let asked = quote_spanned!(ours(at)=> (&&&#key_of(#name)).key());
+    quote_spanned! {here=>
+        match &(#tokens) {
+            #name => {
+                use #keys::*;
+                #call.as_mut().keyed(&#asked);
+            }
+        }
+    }
 }
 
 /// Puts the statements where the user's block was.

@@ -56,6 +56,8 @@ names! {
     attempt => attempt;
     attempt_or => attempt_or;
     given => Given;
+    keys => keys;
+    key_of => keys::KeyOf;
     kinds => kinds;
     returned => Returned;
     asking => asking;

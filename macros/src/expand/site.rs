@@ -55,16 +55,17 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
         let config = paths.deadline(here);
         calls.extend(quote_spanned!(here=> .deadline(#config::new(#nanos))));
     }
+    let keyed = plan.key.as_ref().map(|_| quote!(.keyed()));
     if let Some(bulkhead) = &plan.bulkhead {
         let config = self::bulkhead(bulkhead, &paths.bulkhead(here));
-        calls.extend(quote_spanned!(here=> .bulkhead(#config)));
+        calls.extend(quote_spanned!(here=> .bulkhead(#config #keyed)));
     }
     if let Some(isolate) = &plan.isolate {
         let config = threads(&isolate.threads, &paths.isolate(here));
         calls.extend(quote_spanned!(here=> .isolate(#config)));
     }
     if let Some((at, rate)) = &plan.rate {
-        let config = self::rate(rate, *at, paths);
+        let config = self::rate(rate, keyed.as_ref(), *at, paths);
         calls.extend(quote_spanned!(here=> .rate(#config)));
     }
     if let Some(breaker) = &plan.breaker {
@@ -117,7 +118,8 @@ fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {
     };
     let queue = declared.queue.map(|queue| quote!(.queue(#queue)));
     let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
-    quote!(#declaration #queue #wait)
+    let total = declared.total.map(|slots| quote!(.total(#slots)));
+    quote!(#declaration #queue #wait #total)
 }
 
 fn threads(threads: &Threads, config: &TokenStream) -> TokenStream {
@@ -132,7 +134,7 @@ fn threads(threads: &Threads, config: &TokenStream) -> TokenStream {
 }
 
 /// Located at the key, since that is what has to change where the runtime was built without its feature.
-fn rate(rate: &Rate, at: Span, paths: &Paths<'_>) -> TokenStream {
+fn rate(rate: &Rate, keyed: Option<&TokenStream>, at: Span, paths: &Paths<'_>) -> TokenStream {
     let (enabled, config) = (paths.rate_enabled(at), paths.rate(Span::mixed_site()));
     let made = match (&rate.name, &rate.declared) {
         (Some(name), None) => quote!(#config::join(#name)),
@@ -148,7 +150,7 @@ fn rate(rate: &Rate, at: Span, paths: &Paths<'_>) -> TokenStream {
         }
         (None, None) => TokenStream::new(),
     };
-    quote_spanned!(super::paths::ours(at)=> #enabled!(#made))
+    quote_spanned!(super::paths::ours(at)=> #enabled!(#made #keyed))
 }
 
 fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {

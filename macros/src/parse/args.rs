@@ -10,6 +10,7 @@
 //!            | retry = N | retry(N, … )
 //!            | fallback = PATH | fallback = CLOSURE | fallback = CALL | fallback = last_good("DURATION")
 //!            | mode = observe | mode = enforce | mode(KEY = observe, … )
+//!            | key = EXPRESSION
 //!            | idempotent | name = "NAME" | crate = PATH
 //! ```
 //!
@@ -28,7 +29,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
-use syn::{Path, Token};
+use syn::{Expr, Path, Token};
 
 use super::breaker::{self, Breaker};
 use super::bulkhead::{self, Bulkhead};
@@ -38,11 +39,11 @@ use super::mode::{self, Mode};
 use super::rate::{self, Rate};
 use super::retry::{self, Retry};
 use super::slot::Slot;
-use super::{assigned, keys, rest, text, value};
+use super::{assigned, keys, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
-pub(crate) const KEYS: [&str; 12] = [
+pub(crate) const KEYS: [&str; 13] = [
     "fallback",
     "deadline",
     "retry",
@@ -51,6 +52,7 @@ pub(crate) const KEYS: [&str; 12] = [
     "bulkhead",
     "isolate",
     "timeout",
+    "key",
     "mode",
     "idempotent",
     "name",
@@ -70,6 +72,8 @@ pub(crate) struct Args {
     pub(crate) rate: Slot<Rate>,
     pub(crate) retry: Slot<Retry>,
     pub(crate) fallback: Slot<Fallback>,
+    /// What selects a compartment, an expression over the arguments.
+    pub(crate) key: Slot<Expr>,
     /// Which strategies only observe.
     pub(crate) mode: Slot<Mode>,
     pub(crate) idempotent: Slot<()>,
@@ -111,7 +115,7 @@ impl Args {
     pub(crate) fn off(&self) -> impl Iterator<Item = Span> {
         let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
         let others = [self.rate.off(), self.bulkhead.off(), self.isolate.off(), self.timeout.off()];
-        let rest = [self.mode.off(), self.idempotent.off()];
+        let rest = [self.key.off(), self.mode.off(), self.idempotent.off()];
         strategies.into_iter().chain(others).chain(rest).flatten()
     }
 
@@ -127,6 +131,7 @@ impl Args {
             rate: self.rate.over(&defaults.rate),
             retry: self.retry.over(&defaults.retry),
             fallback: self.fallback.over(&defaults.fallback),
+            key: self.key.over(&defaults.key),
             mode: self.mode.over(&defaults.mode),
             idempotent: self.idempotent.over(&defaults.idempotent),
             name: self.name,
@@ -150,6 +155,7 @@ impl Args {
             "rate" => self.rate.set(key, rate::read(key, input, errors), errors),
             "retry" => self.retry.set(key, retry::read(key, input, errors), errors),
             "fallback" => self.fallback.set(key, fallback::read(key, input, errors), errors),
+            "key" => self.key.set(key, expression(key, input, errors), errors),
             "mode" => self.mode.set(key, mode::read(key, input, errors), errors),
             "idempotent" => self.idempotent.set(key, flag(key, input, errors), errors),
             "name" => self.name.set(key, site_name(key, input, errors), errors),
@@ -178,6 +184,7 @@ impl Args {
             "rate" => self.rate.set_off(key, errors),
             "retry" => self.retry.set_off(key, errors),
             "fallback" => self.fallback.set_off(key, errors),
+            "key" => self.key.set_off(key, errors),
             "mode" => self.mode.set_off(key, errors),
             "idempotent" => self.idempotent.set_off(key, errors),
             _ => return false,
@@ -197,6 +204,29 @@ fn taken_away(input: ParseStream<'_>) -> bool {
 fn length(key: &Ident, input: ParseStream<'_>, example: &str, errors: &mut Errors) -> Option<u64> {
     let lit = text(key, input, example, errors)?;
     value::duration(key, &lit, errors)
+}
+
+/// `key = EXPRESSION`.
+fn expression(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Expr> {
+    const EXAMPLE: &str = "key = tenant_id` or `key = (user.tenant, region)";
+    if input.parse::<Option<Token![=]>>().ok().flatten().is_none() || input.is_empty() || input.peek(Token![,]) {
+        let _ = rest(input);
+        errors.over(key, "`key` has nothing to tell callers apart by", format!("write `{EXAMPLE}`"));
+        return None;
+    }
+    match input.parse::<Expr>().map(ungrouped) {
+        Ok(Expr::Lit(value)) => {
+            let what = "a literal is the same for every call, so there would be one compartment";
+            errors.over(&value, what, format!("write `{EXAMPLE}`, without quotes"));
+            None
+        }
+        Ok(value) => Some(value),
+        Err(error) => {
+            let _ = rest(input);
+            errors.at(error.span(), format!("`key`: {error}"), format!("write `{EXAMPLE}`"));
+            None
+        }
+    }
 }
 
 /// A key that stands alone.

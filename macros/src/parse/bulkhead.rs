@@ -35,6 +35,8 @@ pub(crate) struct Declared {
     pub(crate) queue: Option<u32>,
     /// Nanoseconds.
     pub(crate) wait: Option<u64>,
+    /// How many may run over all keys together.
+    pub(crate) total: Option<u32>,
 }
 
 /// How many may run.
@@ -101,13 +103,17 @@ impl Reader<'_> {
     fn declared(&mut self, slots: &str, options: Option<&str>) -> Option<Declared> {
         let slots = self.slots(slots);
         let (mut queue, mut wait, mut unknown) = (None, None, false);
-        let (mut floor, mut ceiling) = (None, None);
+        let (mut floor, mut ceiling, mut total) = (None, None, None);
         for option in options.iter().flat_map(|options| options.split('/')) {
             match option.split_once(':') {
                 Some(("queue", _)) if queue.is_some() => self.wrong("`queue` is given twice", "keep one of the two"),
                 Some(("wait", _)) if wait.is_some() => self.wrong("`wait` is given twice", "keep one of the two"),
-                Some((word @ ("floor" | "ceiling"), number)) => {
-                    let bound = if word == "floor" { &mut floor } else { &mut ceiling };
+                Some((word @ ("floor" | "ceiling" | "total"), number)) => {
+                    let bound = match word {
+                        "floor" => &mut floor,
+                        "ceiling" => &mut ceiling,
+                        _ => &mut total,
+                    };
                     if bound.is_some() {
                         self.wrong(format!("`{word}` is given twice"), "keep one of the two");
                     } else {
@@ -132,6 +138,7 @@ impl Reader<'_> {
         }
         let floor = floor.map_or(Some(None), |floor| floor.map(Some))?;
         let ceiling = ceiling.map_or(Some(None), |ceiling| ceiling.map(Some))?;
+        let total = total.map_or(Some(None), |total| total.map(Some))?;
         let slots = self.measured(slots?, floor, ceiling)?;
         let queue = queue.map_or(Some(None), |queue| queue.map(Some))?;
         let wait = wait.map_or(Some(None), |wait| wait.map(Some))?;
@@ -146,7 +153,16 @@ impl Reader<'_> {
             );
             return None;
         }
-        Some(Declared { slots, queue, wait })
+        if let (Some(total), Slots::Fixed(slots)) = (total, slots)
+            && total < slots
+        {
+            self.wrong(
+                format!("a total of {total} leaves no key all of its {slots} slots"),
+                "write the larger number as the total, or fewer slots for each key",
+            );
+            return None;
+        }
+        Some(Declared { slots, queue, wait, total })
     }
 
     /// `auto` with its bounds, which nothing else has.
@@ -177,7 +193,10 @@ impl Reader<'_> {
         if bound.is_none() {
             self.wrong(
                 format!("`{text}` cannot be the {word} of the slots"),
-                format!("write a whole number from 1 to {MOST_SLOTS}: \"recs:auto/floor:2/ceiling:64\""),
+                match word {
+                    "total" => format!("write a whole number from 1 to {MOST_SLOTS}: \"tenants:4/queue:8/total:64\""),
+                    _ => format!("write a whole number from 1 to {MOST_SLOTS}: \"recs:auto/floor:2/ceiling:64\""),
+                },
             );
         }
         bound
@@ -227,11 +246,11 @@ impl Reader<'_> {
         let what = match word {
             "queue" => "`/queue` has no number".to_owned(),
             "wait" => "`/wait` has no duration".to_owned(),
-            "floor" | "ceiling" => format!("`/{word}` has no number"),
+            "floor" | "ceiling" | "total" => format!("`/{word}` has no number"),
             "" => "there is nothing after a `/`".to_owned(),
             _ => format!("`{word}` is no part of a bulkhead"),
         };
-        let meant = match diag::did_you_mean(word, &["queue", "wait", "floor", "ceiling"]) {
+        let meant = match diag::did_you_mean(word, &["queue", "wait", "floor", "ceiling", "total"]) {
             Some(meant) if meant != word => format!("did you mean `{meant}`? "),
             _ => String::new(),
         };

@@ -65,6 +65,21 @@ fn a_bulkhead_is_declared_or_joined() {
 }
 
 #[test]
+fn a_key_is_an_expression_over_the_arguments() {
+    let key = |text: &str| {
+        let plan = plan(&format!("bulkhead = \"a:1/queue:2/total:8\", key = {text}, timeout = \"1s\""));
+        assert_eq!(plan.bulkhead.and_then(|bulkhead| bulkhead.declared).and_then(|it| it.total), Some(8));
+        quote::ToTokens::to_token_stream(&plan.key.expect("a key")).to_string()
+    };
+    assert_eq!(key("id"), "id");
+    assert_eq!(key("(id, id % 2)"), "(id , id % 2)");
+    assert_eq!(key("id.to_string()"), "id . to_string ()");
+    assert_eq!(key("format!(\"{id}\")"), "format ! (\"{id}\")");
+    assert!(plan("rate = \"1/s\", key = id").key.is_some(), "a rate alone can have one");
+    assert!(plan("bulkhead = \"a\", rate = \"1/s\", key = id").key.is_some());
+}
+
+#[test]
 fn a_rate_is_the_functions_own_shared_or_joined() {
     const S: u64 = 1_000_000_000;
     let rate = |text: &str| {

@@ -69,6 +69,16 @@ const MISTAKES: &[&str] = &[
     "isolate = \"reports:4/queue:1/wait:5\"",
     "isolate = 4",
     "isolate = \"reports:4\", bulkhead = \"db:8\"",
+    "bulkhead = \"recs:8/total:64\"",
+    "bulkhead = \"recs:8/total:4\", key = id",
+    "bulkhead = \"recs:8/total:0\", key = id",
+    "bulkhead = \"recs:auto\", key = id",
+    "bulkhead = \"recs:8\", key = \"id\"",
+    "bulkhead = \"recs:8\", key = other",
+    "bulkhead = \"recs:8\", key =",
+    "bulkhead = \"recs:8\", key",
+    "bulkhead = \"recs:8\", key = id +",
+    "timeout = \"1s\", key = id",
     "rate = \"100\"",
     "rate = \"100/\"",
     "rate = \"0/s\"",
@@ -184,7 +194,7 @@ fn all_mistakes_are_told_at_once() {
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
             `timout` is no key of this attribute
-            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `mode`, `idempotent`, `name` and `crate`
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `key`, `mode`, `idempotent`, `name` and `crate`
             `bulkhead = "recs:0"`: no call could ever run in 0 slots
             write how many may run at once, 1 or more; to shut a function off, isolate its breaker
             `backoff = "2s..1s"`: the first pause is longer than the longest one

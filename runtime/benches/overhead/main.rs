@@ -15,6 +15,7 @@ mod ratios;
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group};
@@ -48,6 +49,41 @@ async fn with_timeout(n: u32) -> Result<u32, Failed> {
 #[resilient(bulkhead = "bench-alone:8")]
 async fn with_bulkhead(n: u32) -> Result<u32, Failed> {
     black_box(Ok(n))
+}
+
+#[resilient(bulkhead = "bench-keyed:8", key = n % 64)]
+async fn with_key(n: u32) -> Result<u32, Failed> {
+    black_box(Ok(n))
+}
+
+#[resilient(bulkhead = "bench-keyed-text:8", key = tenant)]
+async fn with_text_key(tenant: &str, n: u32) -> Result<u32, Failed> {
+    let _ = tenant;
+    black_box(Ok(n))
+}
+
+static NEXT_KEY: AtomicU64 = AtomicU64::new(0);
+
+#[cfg(feature = "rate")]
+#[resilient(rate = "1000000/s/burst:1000000000")]
+async fn with_rate(n: u32) -> Result<u32, Failed> {
+    black_box(Ok(n))
+}
+
+#[cfg(feature = "rate")]
+#[resilient(rate = "1000000/s/burst:1000000000", key = n % 64)]
+async fn with_rate_key(n: u32) -> Result<u32, Failed> {
+    black_box(Ok(n))
+}
+
+#[resilient(bulkhead = "bench-keyed-one:8", key = n / 1_000_000)]
+async fn with_one_key(n: u32) -> Result<u32, Failed> {
+    black_box(Ok(n))
+}
+
+#[resilient(bulkhead = "bench-keyed-new:8", key = n)]
+async fn with_new_key(n: u64) -> Result<u32, Failed> {
+    black_box(Ok(1))
 }
 
 #[resilient(breaker)]
@@ -137,6 +173,13 @@ fn single_thread(criterion: &mut Criterion) {
     thousand!(group, runtime, "guard", |n| guard.run(|| bare(n)));
     thousand!(group, runtime, "timeout", |n| with_timeout(n));
     thousand!(group, runtime, "bulkhead", |n| with_bulkhead(n));
+    thousand!(group, runtime, "key", |n| with_key(n));
+    thousand!(group, runtime, "text_key", |n| with_text_key("tenant-4711", n));
+    thousand!(group, runtime, "new_key", |_n| with_new_key(NEXT_KEY.fetch_add(1, Ordering::Relaxed)));
+    #[cfg(feature = "rate")]
+    thousand!(group, runtime, "rate", |n| with_rate(n));
+    #[cfg(feature = "rate")]
+    thousand!(group, runtime, "rate_key", |n| with_rate_key(n));
     thousand!(group, runtime, "breaker", |n| with_breaker(n));
     thousand!(group, runtime, "retry", |n| with_retry(n));
     thousand!(group, runtime, "deadline", |n| with_deadline(n));
@@ -174,6 +217,9 @@ fn two_threads(criterion: &mut Criterion) {
         bencher.to_async(&runtime).iter(|| on_two(move |n| hand::call_counted(by_hand, counted, n)));
     });
     group.bench_function("full_stack", |bencher| bencher.to_async(&runtime).iter(|| on_two(full_stack)));
+    group.bench_function("bulkhead", |bencher| bencher.to_async(&runtime).iter(|| on_two(with_bulkhead)));
+    group.bench_function("keys", |bencher| bencher.to_async(&runtime).iter(|| on_two(with_key)));
+    group.bench_function("one_key", |bencher| bencher.to_async(&runtime).iter(|| on_two(with_one_key)));
     group.finish();
 }
 

@@ -7,6 +7,8 @@ const RATIOS: &[(&str, &str, &str, f64)] = &[
     ("full stack / hand-written with counters", "ready/full_stack", "ready/hand_counted", 1.0),
     ("full stack / hand-written without counters", "ready/full_stack", "ready/hand", 0.75),
     ("a guard's closure / the attribute, full stack", "ready/guard", "ready/full_stack", 1.1),
+    ("bulkhead with a live key / bulkhead", "ready/key", "ready/bulkhead", 2.0),
+    ("two threads on one key / on one bulkhead", "two_threads/one_key", "two_threads/bulkhead", 2.0),
     ("refusal by bulkhead / bare failed try", "refused/bulkhead", "refused/try_acquire", 3.0),
     ("refusal by bulkhead / failed try with counters", "refused/bulkhead", "refused/try_acquire_counted", 1.0),
     ("pending body under a timeout / tokio's timeout", "pending/timeout", "pending/hand_timeout", 1.0),

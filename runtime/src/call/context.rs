@@ -64,6 +64,9 @@ impl Deadline {
     }
 }
 
+/// Bulkheads have numbers below this: what is left of an entry beside its holder.
+pub(crate) const NUMBERS: u32 = 1 << (63 - Hold::HOLDER_BITS);
+
 /// How many different bulkheads a chain of nested calls can hold and still be recognised on re-entry.
 const HOLDS: usize = 4;
 
@@ -114,6 +117,11 @@ impl Holding {
     #[inline]
     pub(crate) fn of(bulkhead: u32) -> Self {
         Self { bulkhead, lent: false }
+    }
+
+    #[inline]
+    pub(crate) fn bulkhead(self) -> u32 {
+        self.bulkhead
     }
 
     #[inline]
@@ -221,6 +229,10 @@ impl Ambient {
     /// Borrows the slot this chain holds of a bulkhead, if it holds one that is not lent already: from whom.
     #[inline]
     pub(crate) fn borrow(bulkhead: u32) -> Option<u64> {
+        // A bulkhead that could be given no number is not recognised again.
+        if bulkhead == 0 {
+            return None;
+        }
         HERE.with(|here| {
             let hold = &here.holds[here.position(bulkhead)?];
             if hold.get().is_lent() {

@@ -90,6 +90,15 @@ pub(crate) enum Detail {
         queue: u32,
         queued: u32,
     },
+    /// `total` is 0 where it was the key's own slots that were taken.
+    KeyFull {
+        name: &'static str,
+        slots: u32,
+        running: u32,
+        queue: u32,
+        queued: u32,
+        total: u32,
+    },
     Waited {
         name: &'static str,
         slots: u32,
@@ -142,7 +151,7 @@ impl Error {
             Detail::TimedOut { .. } => ErrorKind::TimedOut,
             Detail::Cut { .. } | Detail::Stopped | Detail::Spent { .. } => ErrorKind::Deadline,
             Detail::Doomed { .. } => ErrorKind::Doomed,
-            Detail::Full { .. } => ErrorKind::BulkheadFull,
+            Detail::Full { .. } | Detail::KeyFull { .. } => ErrorKind::BulkheadFull,
             Detail::Waited { .. } => ErrorKind::BulkheadWait,
             Detail::Open { .. } => ErrorKind::BreakerOpen,
             Detail::Crowded { .. } | Detail::Unstaffed { .. } => ErrorKind::IsolateFull,
@@ -178,6 +187,7 @@ impl Error {
             | Detail::Crowded { name, .. }
             | Detail::Unstaffed { name, .. }
             | Detail::WaitedThread { name, .. }
+            | Detail::KeyFull { name, .. }
             | Detail::Limited { name, .. } => Some(name),
             _ => None,
         }
@@ -207,7 +217,9 @@ impl Detail {
             Self::TimedOut { .. } | Self::Cut { .. } | Self::Stopped => Fate::TimedOut,
             Self::Spent { .. } => Fate::Refused(Refusal::Deadline),
             Self::Doomed { .. } => Fate::Refused(Refusal::Doomed),
-            Self::Full { .. } | Self::Crowded { .. } | Self::Unstaffed { .. } => Fate::Refused(Refusal::Full),
+            Self::Full { .. } | Self::KeyFull { .. } | Self::Crowded { .. } | Self::Unstaffed { .. } => {
+                Fate::Refused(Refusal::Full)
+            }
             Self::Waited { .. } | Self::WaitedThread { .. } => Fate::Refused(Refusal::Waited),
             Self::Open { .. } => Fate::Refused(Refusal::Open),
             Self::Limited { .. } => Fate::Refused(Refusal::Rate),
@@ -239,6 +251,14 @@ impl fmt::Display for Error {
             Detail::Full { name, slots, running, queue, queued } => {
                 write!(f, "bulkhead `{name}` is full ({running} of {slots} slots running, {queued} of {queue} queued)")
             }
+            Detail::KeyFull { name, slots, running, queue, queued, total: 0 } => write!(
+                f,
+                "bulkhead `{name}` is full for this key ({running} of {slots} slots running, {queued} of {queue} queued)"
+            ),
+            Detail::KeyFull { name, queue, queued, total, .. } => write!(
+                f,
+                "bulkhead `{name}` is full ({total} of {total} slots of all keys running, {queued} of {queue} queued for this key)"
+            ),
             Detail::Waited { name, slots, waited } => {
                 write!(f, "waited {:?} for one of the {slots} slots of bulkhead `{name}`", show(waited))
             }

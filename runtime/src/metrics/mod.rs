@@ -13,5 +13,5 @@ mod snapshot;
 mod table;
 
 pub use crate::strategies::breaker::State as BreakerState;
-pub use named::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures};
+pub use named::{BreakerFigures, BulkheadFigures, IsolateFigures, KeyCount, KeyFigures, RateFigures};
 pub use snapshot::{SiteFigures, Snapshot, snapshot};

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
+use crate::base::table::Census;
+use crate::base::top::Counted;
 use crate::registry::Threads;
 use crate::strategies::breaker::{Breaker, Change, Standing, State as BreakerState};
 use crate::strategies::bulkhead::Bulkhead;
 use crate::strategies::rate::Rate;
 
-/// A bulkhead's figures.
+/// A bulkhead's figures. Where it has a compartment for each key, `running` and `queued` are those of all of them together,
+/// and `slots` and `queue` those of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BulkheadFigures {
@@ -27,20 +30,36 @@ pub struct BulkheadFigures {
     pub queued: u32,
     /// How many have waited at once at most.
     pub peak_queued: u32,
+    /// How many may run over all keys together.
+    pub total: Option<u32>,
+    /// Its keys, once a call has had one.
+    pub keys: Option<KeyFigures>,
 }
 
 impl BulkheadFigures {
     pub(super) fn read(bulkhead: &'static Bulkhead) -> Self {
-        let seen = bulkhead.occupancy();
-        Self {
+        let whole = bulkhead.occupancy();
+        let mut figures = Self {
             name: bulkhead.name(),
-            slots: seen.slots,
-            running: seen.running,
-            peak_running: seen.peak_running,
-            queue: seen.queue,
-            queued: seen.queued,
-            peak_queued: seen.peak_queued,
+            slots: whole.slots,
+            running: whole.running,
+            peak_running: whole.peak_running,
+            queue: whole.queue,
+            queued: whole.queued,
+            peak_queued: whole.peak_queued,
+            total: None,
+            keys: None,
+        };
+        if let Some(keyed) = bulkhead.keys() {
+            let all = keyed.occupancy();
+            figures.running += all.running;
+            figures.queued += all.queued;
+            figures.peak_running = figures.peak_running.max(all.peak_running);
+            figures.peak_queued = figures.peak_queued.max(all.peak_queued);
+            figures.total = keyed.total();
+            figures.keys = Some(KeyFigures::of(&keyed.census()));
         }
+        figures
     }
 }
 
@@ -107,6 +126,8 @@ pub struct RateFigures {
     pub burst: u32,
     /// How many wait for a token.
     pub waiting: u32,
+    /// Its keys, once a call has had one.
+    pub keys: Option<KeyFigures>,
 }
 
 impl RateFigures {
@@ -118,6 +139,7 @@ impl RateFigures {
             unit: Duration::from_nanos(figures.unit),
             burst: figures.burst,
             waiting: rate.waiting(),
+            keys: rate.census().as_ref().map(KeyFigures::of),
         }
     }
 }
@@ -164,5 +186,50 @@ impl BreakerFigures {
             last_change: last,
             not_closed_for: Duration::from_nanos(not_closed_for),
         }
+    }
+}
+
+/// What is known of the keys of a bulkhead or a rate. Of fixed size, however many keys there are or were.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyFigures {
+    /// Keys that something is kept of now.
+    pub kept: usize,
+    /// Those of them that no call uses.
+    pub idle: usize,
+    /// The keys with the most calls since the process started, most first, ten at most.
+    pub busiest: Vec<KeyCount>,
+    /// The keys that were refused most often here, most first, ten at most.
+    pub most_refused: Vec<KeyCount>,
+}
+
+impl KeyFigures {
+    fn of(census: &Census) -> Self {
+        const MOST: usize = 10;
+        let counts = |counted: &[Counted]| counted.iter().take(MOST).map(KeyCount::of).collect();
+        Self {
+            kept: census.kept,
+            idle: census.idle,
+            busiest: counts(&census.seen),
+            most_refused: counts(&census.refused),
+        }
+    }
+}
+
+/// How often a key occurred: `count` at most, and `count - error` at least.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyCount {
+    /// The key as it is shown, cut after 64 bytes.
+    pub key: String,
+    /// How often it occurred, at most.
+    pub count: u64,
+    /// By how much that may be too many. 0 for a key that was counted from its first occurrence on.
+    pub error: u64,
+}
+
+impl KeyCount {
+    fn of(counted: &Counted) -> Self {
+        Self { key: counted.shown.to_string(), count: counted.count, error: counted.error }
     }
 }

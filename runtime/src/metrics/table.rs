@@ -86,7 +86,7 @@ fn would_row(site: &SiteFigures) -> Option<Vec<String>> {
 }
 
 fn bulkhead_row(bulkhead: &BulkheadFigures) -> Vec<String> {
-    let BulkheadFigures { name, slots, running, peak_running, queue, queued, peak_queued } = bulkhead;
+    let BulkheadFigures { name, slots, running, peak_running, queue, queued, peak_queued, .. } = bulkhead;
     let mut row = vec![(*name).to_owned()];
     row.extend([running, slots, peak_running, queued, queue, peak_queued].map(ToString::to_string));
     row
@@ -101,7 +101,7 @@ fn isolate_row(isolate: &IsolateFigures) -> Vec<String> {
 }
 
 fn rate_row(rate: &RateFigures) -> Vec<String> {
-    let RateFigures { name, count, unit, burst, waiting } = rate;
+    let RateFigures { name, count, unit, burst, waiting, .. } = rate;
     vec![(*name).to_owned(), count.to_string(), short(*unit), burst.to_string(), waiting.to_string()]
 }
 

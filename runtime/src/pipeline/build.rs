@@ -46,7 +46,7 @@ fn compartment(declared: &Declaration) -> Option<Compartment> {
     if let Some(config) = declared.isolate {
         let threads = registry::isolate(&config);
         let (bulkhead, workers) = (threads.door, Some(threads.workers));
-        return Some(Compartment { bulkhead, wait: wait(declared, config.wait), learns: false, workers });
+        return Some(Compartment { bulkhead, wait: wait(declared, config.wait), keyed: None, learns: false, workers });
     }
     let config = declared.bulkhead.filter(|_| !declared.observe.bulkhead)?;
     Some(Compartment::of(declared, &config, false))
@@ -78,13 +78,15 @@ impl Observer {
 impl Compartment {
     fn of(declared: &Declaration, config: &bulkhead::Config, observing: bool) -> Self {
         let bulkhead = registry::bulkhead(config, observing);
-        Self { bulkhead, wait: wait(declared, config.wait), learns: bulkhead.is_adaptive(), workers: None }
+        let keyed = config.keyed.then(|| bulkhead.by_key(registry::total(config, observing)));
+        let learns = bulkhead.is_adaptive() && keyed.is_none();
+        Self { bulkhead, wait: wait(declared, config.wait), keyed, learns, workers: None }
     }
 }
 
 impl Throttle {
     fn build(declared: &'static Declaration, config: &rate::Config) -> Self {
-        Self { rate: registry::rate(declared, config), wait: config.wait }
+        Self { rate: registry::rate(declared, config), wait: config.wait, keyed: config.keyed }
     }
 }
 

@@ -25,6 +25,7 @@ use tokio::task::unconstrained;
 use tokio::time::{Sleep, sleep_until};
 
 use super::Pipeline;
+use super::keyed::Keys;
 use super::observe::Course;
 use super::throttle::Throttled;
 use crate::base::clock::Moment;
@@ -69,6 +70,7 @@ pin_project! {
         pub(super) limit: Moment,
         pub(super) cause: Cause,
         pub(super) admission: Option<Admission>,
+        pub(super) keys: Keys,
         // A wait for a token, or a token while the slot is waited for: rare, so it is not carried along.
         pub(super) throttled: Option<Box<Throttled>>,
         pub(super) waiting: Option<Waiting>,
@@ -91,9 +93,11 @@ pin_project! {
 
     impl PinnedDrop for Call {
         fn drop(this: Pin<&mut Self>) {
+            let mut this = this;
             if !this.booked {
-                this.end_early();
+                this.as_mut().end_early();
             }
+            this.keys.let_go(this.pipeline);
         }
     }
 }
@@ -139,6 +143,7 @@ impl Call {
             limit: Moment::NEVER,
             cause: Cause::Timeout,
             admission: None,
+            keys: Keys::default(),
             throttled: None,
             waiting: None,
             held: None,

@@ -18,7 +18,7 @@ use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
 use crate::call::{Detail, Fate, Refusal};
 use crate::strategies::breaker::{Causes, Sign};
-use crate::strategies::bulkhead::{Held, Queued, Slot, Waiting};
+use crate::strategies::bulkhead::{Held, InKey, Keyed, Queued, Slot, Waiting};
 use crate::strategies::deadline::Turn;
 use crate::strategies::rate::{Asked, Token};
 use crate::strategies::retry::Trouble;
@@ -80,7 +80,7 @@ impl Call {
         let mut token = None;
         if let Some(throttle) = &pipeline.rate {
             let now = *now.get_or_insert_with(Moment::now);
-            match throttle.rate.ask(now, throttle.wait, deadline.at, cx) {
+            match throttle.rate.ask(this.keys.bucket, now, throttle.wait, deadline.at, cx) {
                 Asked::Token(granted) => {
                     note(Event::TokenTaken);
                     token = Some(granted);
@@ -106,7 +106,7 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         if let Some(compartment) = &pipeline.bulkhead {
-            match compartment.ask(cx, *this.id, this.refused)? {
+            match compartment.ask(this.keys.compartment, cx, *this.id, this.refused)? {
                 Entry::Held(held) => {
                     let here = pipeline.tally.here();
                     if held.is_borrowed() {
@@ -185,7 +185,8 @@ impl Call {
         let held = Held::own(slot, *this.id);
         let deadline = pipeline.heeded(*this.deadline);
         let passed = if deadline.is_set() {
-            let wanted = pipeline.bulkhead.as_ref().is_some_and(|it| it.bulkhead.occupancy().queued > 0);
+            let key = this.keys.compartment;
+            let wanted = pipeline.bulkhead.as_ref().is_some_and(|it| it.queued(key) > 0);
             pipeline.check_deadline(now, deadline, Turn { in_queue: true, wanted })
         } else {
             Ok(())
@@ -209,6 +210,11 @@ impl Call {
         let now = Moment::now();
         let waited = now.since(*this.queued_at);
         this.pipeline.tally.here().left_queue(WaitFate::Expired, waited);
+        if let (Some(compartment), Some((place, _))) = (&this.pipeline.bulkhead, this.keys.compartment)
+            && let Some(keyed) = compartment.keyed
+        {
+            keyed.waited_in_vain(place);
+        }
         let why = match &this.pipeline.bulkhead {
             Some(compartment) if now < this.deadline.at => compartment.in_vain(waited),
             _ => Detail::Spent { in_queue: true },
@@ -249,7 +255,11 @@ impl Call {
 /// What a refusal of ours is to the breaker: nothing, unless the site says otherwise.
 pub(super) fn sign_of_refusal(faults: Causes, why: &Detail) -> Sign {
     match why {
-        Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. } if faults.full => Sign::Failure,
+        Detail::Full { .. } | Detail::KeyFull { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. }
+            if faults.full =>
+        {
+            Sign::Failure
+        }
         Detail::Waited { .. } | Detail::WaitedThread { .. } if faults.wait => Sign::Failure,
         _ => Sign::Neutral,
     }
@@ -258,7 +268,9 @@ pub(super) fn sign_of_refusal(faults: Causes, why: &Detail) -> Sign {
 /// What a refusal of ours is to retry.
 pub(super) fn trouble_of(why: &Detail) -> Trouble {
     match why {
-        Detail::Full { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. } => Trouble::Full,
+        Detail::Full { .. } | Detail::KeyFull { .. } | Detail::Crowded { .. } | Detail::Unstaffed { .. } => {
+            Trouble::Full
+        }
         Detail::Waited { .. } | Detail::WaitedThread { .. } => Trouble::Waited,
         Detail::Open { .. } => Trouble::Open,
         Detail::Limited { retry_after, .. } => Trouble::Limited(*retry_after),
@@ -287,8 +299,17 @@ enum Entry {
 impl super::Compartment {
     /// The slot this chain of calls holds already, else a free one, else a place in the queue.
     #[inline]
-    fn ask(&self, cx: &mut Context<'_>, call: u64, refused: &mut Option<Detail>) -> Result<Entry, Refused> {
-        if let Some(held) = Held::borrow(self.bulkhead, call) {
+    fn ask(
+        &self,
+        key: Option<InKey>,
+        cx: &mut Context<'_>,
+        call: u64,
+        refused: &mut Option<Detail>,
+    ) -> Result<Entry, Refused> {
+        if let (Some(keyed), Some(key)) = (self.keyed, key) {
+            return ask_key(keyed, key, cx, call, refused);
+        }
+        if let Some(held) = self.bulkhead.borrow(call) {
             return Ok(Entry::Held(held));
         }
         if let Some(slot) = self.bulkhead.try_enter() {
@@ -306,6 +327,26 @@ impl super::Compartment {
             Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),
             Queued::Full(why) => Err(Refused::note(refused, self.in_own_words(why))),
         }
+    }
+}
+
+/// The same for the compartment of a key.
+fn ask_key(
+    keyed: &'static Keyed,
+    key: InKey,
+    cx: &mut Context<'_>,
+    call: u64,
+    refused: &mut Option<Detail>,
+) -> Result<Entry, Refused> {
+    if let Some(held) = keyed.borrow(key, call) {
+        return Ok(Entry::Held(held));
+    }
+    // The waker is cloned outside of the lock, and only if it may be wanted.
+    let asked = keyed.try_enter(key).unwrap_or_else(|| keyed.enqueue(key, cx.waker().clone()));
+    match asked {
+        Queued::Slot(slot) => Ok(Entry::Held(Held::own(slot, call))),
+        Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),
+        Queued::Full(why) => Err(Refused::note(refused, why)),
     }
 }
 

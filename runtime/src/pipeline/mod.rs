@@ -35,6 +35,7 @@ mod end;
 mod floor;
 mod gate;
 mod isolated;
+mod keyed;
 mod kind;
 mod last_good;
 mod observe;
@@ -46,6 +47,7 @@ pub use call::Call;
 pub(crate) use call::Start;
 pub use end::{CarriesRefusals, End, Refusable};
 pub use isolated::{Entered, enter, isolated};
+pub use keyed::Key;
 #[cfg(feature = "testing")]
 pub use kind::{AllThree, StruckAndKept, StruckAndSaid, StruckOnly};
 pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, SaidOnly, asking};
@@ -55,7 +57,7 @@ pub use run::{attempt, once};
 use crate::call::Identity;
 use crate::call::tally::Tally;
 use crate::strategies::breaker::{Breaker, Causes};
-use crate::strategies::bulkhead::Bulkhead;
+use crate::strategies::bulkhead::{Bulkhead, InKey, Keyed};
 use crate::strategies::fallback::LastGood;
 use crate::strategies::isolate::Workers;
 use crate::strategies::rate::Rate;
@@ -91,16 +93,30 @@ pub(crate) struct Pipeline {
 pub(crate) struct Compartment {
     pub(crate) bulkhead: &'static Bulkhead,
     pub(crate) wait: u64,
+    /// The compartments of its keys, if this site has a key.
+    pub(crate) keyed: Option<&'static Keyed>,
     /// Whether its slots follow what attempts take.
     pub(crate) learns: bool,
     /// The threads whose slots it counts.
     pub(crate) workers: Option<&'static Workers>,
 }
 
+impl Compartment {
+    /// How many wait where this call would.
+    fn queued(&self, key: Option<InKey>) -> u32 {
+        match (self.keyed, key) {
+            (Some(keyed), Some((place, _))) => keyed.queued(place),
+            _ => self.bulkhead.occupancy().queued,
+        }
+    }
+}
+
 /// A rate and how long this site waits for a token.
 pub(crate) struct Throttle {
     pub(crate) rate: &'static Rate,
     pub(crate) wait: u64,
+    /// Whether each key has a bucket of its own.
+    pub(crate) keyed: bool,
 }
 
 /// Retries and their budget.

@@ -154,7 +154,7 @@ impl Call {
         let mut token = None;
         if let Some(throttle) = &observer.rate {
             let nobody = Context::from_waker(Waker::noop());
-            match throttle.rate.ask(now, throttle.wait, course.deadline.at, &nobody) {
+            match throttle.rate.ask(this.keys.bucket, now, throttle.wait, course.deadline.at, &nobody) {
                 Asked::Token(granted) => token = Some(granted),
                 Asked::Waiting(turn) => {
                     let due = turn.due();
@@ -165,7 +165,11 @@ impl Call {
         }
         let mut waits = course.turn.is_some();
         if let Some(Twin { compartment, beside }) = &observer.bulkhead {
-            match compartment.bulkhead.observe(beside.map(Bulkhead::occupancy), *this.id) {
+            let would = match (compartment.keyed, this.keys.compartment) {
+                (Some(keyed), Some(key)) => keyed.observe(key, *this.id),
+                _ => compartment.bulkhead.observe(beside.map(Bulkhead::occupancy), *this.id),
+            };
+            match would {
                 Would::Run(held) => *this.held = Some(held),
                 Would::Wait(place) => {
                     waits = true;

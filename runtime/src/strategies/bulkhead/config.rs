@@ -13,6 +13,9 @@ pub struct Config {
     pub(crate) wait: Option<u64>,
     /// The fewest slots, where their number is found by measuring; those of `limits` are the most, then.
     pub(crate) floor: Option<u32>,
+    /// Whether each key has a compartment of its own, and how many may run in all of them together.
+    pub(crate) keyed: bool,
+    pub(crate) total: Option<u32>,
 }
 
 /// How many may run and how many may wait.
@@ -35,7 +38,7 @@ impl Limits {
 impl Config {
     /// Declares `slots` slots and no queue under a name.
     pub const fn new(name: &'static str, slots: u32) -> Self {
-        Self { name, limits: Some(Limits { slots, queue: 0 }), wait: None, floor: None }
+        Self { name, limits: Some(Limits { slots, queue: 0 }), wait: None, floor: None, keyed: false, total: None }
     }
 
     /// Declares slots whose number is found by measuring, and no queue.
@@ -60,7 +63,19 @@ impl Config {
 
     /// Joins a bulkhead that another site declares.
     pub const fn join(name: &'static str) -> Self {
-        Self { name, limits: None, wait: None, floor: None }
+        Self { name, limits: None, wait: None, floor: None, keyed: false, total: None }
+    }
+
+    /// Gives each key a compartment of its own.
+    #[must_use]
+    pub const fn keyed(self) -> Self {
+        Self { keyed: true, ..self }
+    }
+
+    /// Bounds how many may run over all keys together.
+    #[must_use]
+    pub const fn total(self, slots: u32) -> Self {
+        Self { total: Some(slots), ..self }
     }
 
     /// Lets up to `queue` callers wait.

@@ -2,49 +2,52 @@
 
 use std::task::{Context, Poll};
 
-use super::Bulkhead;
+use super::home::Home;
 use super::queue::Ticket;
 use crate::call::context::{Ambient, Holding, holder_tag};
 
 /// The right to run one body.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    bulkhead: &'static Bulkhead,
+    home: Home,
+    /// The number by which the ambient context knows the compartment.
+    id: u32,
 }
 
 impl Slot {
     #[inline]
-    pub(super) fn of(bulkhead: &'static Bulkhead) -> Self {
-        Self { bulkhead }
+    pub(super) fn of(home: Home, id: u32) -> Self {
+        Self { home, id }
     }
 }
 
 impl Drop for Slot {
     #[inline]
     fn drop(&mut self) {
-        self.bulkhead.release();
+        self.home.release();
     }
 }
 
 /// A place in the queue; becomes a slot, or leaves the queue.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    bulkhead: &'static Bulkhead,
+    home: Home,
     ticket: Ticket,
+    id: u32,
     over: bool,
 }
 
 impl Waiting {
     #[inline]
-    pub(super) fn of(bulkhead: &'static Bulkhead, ticket: Ticket) -> Self {
-        Self { bulkhead, ticket, over: false }
+    pub(super) fn of(home: Home, id: u32, ticket: Ticket) -> Self {
+        Self { home, ticket, id, over: false }
     }
 
     /// Ready with the slot once it has been handed over.
     pub(crate) fn poll_slot(&mut self, cx: &Context<'_>) -> Poll<Slot> {
-        if self.bulkhead.poll_ticket(self.ticket, cx.waker()) {
+        if self.home.poll_ticket(self.ticket, cx.waker()) {
             self.over = true;
-            return Poll::Ready(Slot::of(self.bulkhead));
+            return Poll::Ready(Slot::of(self.home, self.id));
         }
         Poll::Pending
     }
@@ -52,15 +55,15 @@ impl Waiting {
     /// Gives up waiting. The slot may have been handed over in this very moment: then here it is.
     pub(crate) fn give_up(mut self) -> Option<Slot> {
         self.over = true;
-        (!self.bulkhead.leave_line(self.ticket)).then(|| Slot::of(self.bulkhead))
+        (!self.home.leave_line(self.ticket)).then(|| Slot::of(self.home, self.id))
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
         // Not in line any more means granted and never looked at: the slot passes on.
-        if !self.over && !self.bulkhead.leave_line(self.ticket) {
-            self.bulkhead.release();
+        if !self.over && !self.home.leave_line(self.ticket) {
+            self.home.release();
         }
     }
 }
@@ -68,7 +71,7 @@ impl Drop for Waiting {
 /// A slot in use by one call: its own, or one borrowed from the call around it, and perhaps lent on.
 #[derive(Debug)]
 pub(crate) struct Held {
-    bulkhead: &'static Bulkhead,
+    home: Home,
     call: u64,
     lender: Option<u64>,
     pub(crate) holding: Holding,
@@ -78,17 +81,17 @@ impl Held {
     /// A slot of the call's own.
     #[inline]
     pub(crate) fn own(slot: Slot, call: u64) -> Self {
-        let bulkhead = slot.bulkhead;
+        let (home, id) = (slot.home, slot.id);
         // From here on this guard gives it back: it alone knows whether the slot is out on loan.
         std::mem::forget(slot);
-        Self { bulkhead, call, lender: None, holding: Holding::of(bulkhead.id()) }
+        Self { home, call, lender: None, holding: Holding::of(id) }
     }
 
     /// The slot of the call around this one, if that holds one of this bulkhead and has not lent it yet.
     #[inline]
-    pub(crate) fn borrow(bulkhead: &'static Bulkhead, call: u64) -> Option<Self> {
-        let lender = Ambient::borrow(bulkhead.id())?;
-        Some(Self { bulkhead, call, lender: Some(lender), holding: Holding::of(bulkhead.id()) })
+    pub(crate) fn borrow(home: Home, id: u32, call: u64) -> Option<Self> {
+        let lender = Ambient::borrow(id)?;
+        Some(Self { home, call, lender: Some(lender), holding: Holding::of(id) })
     }
 
     #[inline]
@@ -101,14 +104,14 @@ impl Drop for Held {
     #[inline]
     fn drop(&mut self) {
         // Lent on and not repaid: the borrower was moved away. Unless it has ended there, the slot is left to it.
-        if self.holding.is_lent() && !self.bulkhead.lender_ended(holder_tag(self.call), self.lender) {
+        if self.holding.is_lent() && !self.home.lender_ended(holder_tag(self.call), self.lender) {
             return;
         }
         match self.lender {
-            None => self.bulkhead.release(),
+            None => self.home.release(),
             Some(lender) => {
-                if !Ambient::repay(self.bulkhead.id(), lender) {
-                    self.bulkhead.repay_away(lender);
+                if !Ambient::repay(self.holding.bulkhead(), lender) {
+                    self.home.repay_away(self.holding.bulkhead(), lender);
                 }
             }
         }

@@ -339,7 +339,7 @@ fn loom_a_refusal_is_right_at_the_moment_it_is_decided() {
 fn lend(bulkhead: &'static Bulkhead, held: &mut Held, lender: u64, borrower: u64) -> Held {
     let around = Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call: lender, attempt: 0 };
     let scope = around.enter_holding(Some(held.holding));
-    let inner = Held::borrow(bulkhead, borrower).expect("held, and not lent");
+    let inner = bulkhead.borrow(borrower).expect("held, and not lent");
     scope.leave(&mut held.holding);
     inner
 }

@@ -29,6 +29,8 @@
 //! context lists it; see [`crate::call::context`]). Lender and borrower normally settle there. A borrower that was moved
 //! out of its lender's scope settles with it through a small list under the lock.
 //!
+//! **Keys** have a compartment each ([`keyed`]); [`home`] is what the two kinds have in common.
+//!
 //! **How many slots** is a number somebody wrote down, or one that [`adapt`] finds by measuring.
 //!
 //! Invariants: at no instant do more than `slots` bodies run that are not waiting for a nested one, nor more than
@@ -39,6 +41,8 @@ mod adapt;
 mod config;
 pub(crate) mod decide;
 mod guard;
+mod home;
+mod keyed;
 mod observe;
 mod queue;
 
@@ -47,19 +51,21 @@ mod loom_tests;
 #[cfg(all(test, not(watertight_loom)))]
 mod tests;
 
+use std::sync::OnceLock;
 use std::task::Waker;
 
 use crate::base::sync::{Apart, AtomicU32, AtomicU64, Mutex, Ordering};
 use crate::call::Detail;
-use crate::call::context::Ambient;
 
 pub(crate) use adapt::Ended;
 pub use config::Config;
 pub(crate) use config::{DEFAULT_WAIT, Limits};
 use decide::{Admission, Release, Word};
 pub(crate) use guard::{Held, Slot, Waiting};
+pub(crate) use home::Home;
+pub(crate) use keyed::{InKey, Keyed};
 pub(crate) use observe::Would;
-use queue::{Line, Settled, Ticket};
+use queue::{Line, Ticket};
 
 /// The parts every entry and exit touches, on lines of their own.
 #[derive(Debug)]
@@ -78,6 +84,8 @@ pub(crate) struct Bulkhead {
     front: Apart<Front>,
     line: Mutex<Line>,
     learner: Option<adapt::Learner>,
+    /// The compartments of keys, once somebody has one.
+    keyed: OnceLock<Keyed>,
 }
 
 /// What asking for a place in the queue came to.
@@ -112,6 +120,7 @@ impl Bulkhead {
             }),
             line: Mutex::new(Line::with_room_for(limits.queue)),
             learner: None,
+            keyed: OnceLock::new(),
         }
     }
 
@@ -122,9 +131,10 @@ impl Bulkhead {
         Self { learner, ..Self::new(id, name, Limits { slots, ..limits }) }
     }
 
+    /// The slot that the call around the caller's holds of it, if it is not lent yet.
     #[inline]
-    pub(crate) fn id(&self) -> u32 {
-        self.id
+    pub(crate) fn borrow(&'static self, call: u64) -> Option<Held> {
+        Held::borrow(Home::Whole(self), self.id, call)
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -154,7 +164,7 @@ impl Bulkhead {
             match self.swap(seen, wanted) {
                 Ok(()) => {
                     self.note_running(wanted);
-                    return Some(Slot::of(self));
+                    return Some(Slot::of(Home::Whole(self), self.id));
                 }
                 Err(now) => seen = now,
             }
@@ -182,7 +192,7 @@ impl Bulkhead {
                     Ok(()) => {
                         drop(line);
                         self.note_running(wanted);
-                        return Queued::Slot(Slot::of(self));
+                        return Queued::Slot(Slot::of(Home::Whole(self), self.id));
                     }
                     Err(now) => seen = now,
                 },
@@ -192,7 +202,7 @@ impl Bulkhead {
                     Ok(()) => {
                         let ticket = line.join(waker);
                         self.front.peak_queued.fetch_max(wanted.queued(), Ordering::Relaxed);
-                        return Queued::Waiting(Waiting::of(self, ticket));
+                        return Queued::Waiting(Waiting::of(Home::Whole(self), self.id, ticket));
                     }
                     Err(now) => seen = now,
                 },
@@ -251,28 +261,6 @@ impl Bulkhead {
         }
     }
 
-    /// Whether a waiter has been handed its slot; if not, `waker` replaces the one it left.
-    fn poll_ticket(&self, ticket: Ticket, waker: &Waker) -> bool {
-        let fresh = {
-            let mut line = self.line.lock();
-            match line.waker_of(ticket) {
-                None => return true,
-                Some(kept) if kept.will_wake(waker) => return false,
-                Some(_) => waker,
-            }
-        }
-        .clone();
-        let replaced = {
-            let mut line = self.line.lock();
-            match line.waker_of(ticket) {
-                None => return true,
-                Some(kept) => std::mem::replace(kept, fresh),
-            }
-        };
-        drop(replaced);
-        false
-    }
-
     /// Takes a waiter out of the line. False when it has been handed its slot already.
     fn leave_line(&self, ticket: Ticket) -> bool {
         let removed = {
@@ -312,6 +300,24 @@ impl Bulkhead {
             }
         }
         woken.into_iter().for_each(Waker::wake);
+        if let Some(keyed) = self.keyed.get() {
+            keyed.resize(limits, keyed.total());
+        }
+    }
+
+    /// The compartments of its keys; `total` bounds them together.
+    pub(crate) fn by_key(&'static self, total: Option<u32>) -> &'static Keyed {
+        let keyed = self.keyed.get_or_init(|| Keyed::new(self.name, self.limits(), total));
+        let tightened = keyed.total().zip(total).map(|(one, other)| one.min(other)).or(keyed.total());
+        if tightened != keyed.total() {
+            keyed.resize(self.limits(), tightened);
+        }
+        keyed
+    }
+
+    /// The compartments of its keys, if it has any.
+    pub(crate) fn keys(&self) -> Option<&Keyed> {
+        self.keyed.get()
     }
 
     /// The limits in force.
@@ -329,24 +335,5 @@ impl Bulkhead {
             peak_running: self.front.peak_running.load(Ordering::Relaxed),
             peak_queued: self.front.peak_queued.load(Ordering::Relaxed),
         }
-    }
-
-    /// A borrower ends outside its lender's scope. Its lender may have ended too, and have owed the slot to another.
-    fn repay_away(&self, lender: u64) {
-        let mut lender = lender;
-        loop {
-            let settled = self.line.lock().borrower_ended(lender);
-            match settled {
-                Settled::LenderRuns => return,
-                Settled::GiveBack => return self.release(),
-                Settled::RepayTo(next) if Ambient::repay(self.id, next) => return,
-                Settled::RepayTo(next) => lender = next,
-            }
-        }
-    }
-
-    /// A lender ends while its slot is out on loan. True when the borrower has ended, so that the slot is its own again.
-    fn lender_ended(&self, lender: u64, owes: Option<u64>) -> bool {
-        self.line.lock().lender_ended(lender, owes)
     }
 }

@@ -22,7 +22,7 @@
 use std::task::Waker;
 
 use super::guard::{Held, Waiting};
-use super::{Bulkhead, Occupancy, Queued};
+use super::{Bulkhead, InKey, Keyed, Occupancy, Queued};
 use crate::call::Detail;
 
 /// What would have become of a caller.
@@ -38,7 +38,7 @@ pub(crate) enum Would {
 impl Bulkhead {
     /// The place a caller would have in this twin of a compartment that stands as `beside`, where others enforce it.
     pub(crate) fn observe(&'static self, beside: Option<Occupancy>, call: u64) -> Would {
-        if let Some(held) = Held::borrow(self, call) {
+        if let Some(held) = self.borrow(call) {
             return Would::Run(held);
         }
         let (others, others_queued) = beside.map_or((0, 0), |it| (it.running, it.queued));
@@ -56,6 +56,24 @@ impl Bulkhead {
         match self.enqueue(Waker::noop().clone()) {
             Queued::Slot(slot) if is_free => Would::Run(Held::own(slot, call)),
             Queued::Slot(slot) => Would::Wait(Ok(Held::own(slot, call))),
+            Queued::Waiting(waiting) => Would::Wait(Err(waiting)),
+            Queued::Full(why) => Would::Refuse(why),
+        }
+    }
+}
+
+impl Keyed {
+    /// The same for a key. Those who enforce the name are not looked at: a key of theirs is another compartment.
+    pub(crate) fn observe(&'static self, key: InKey, call: u64) -> Would {
+        if let Some(held) = self.borrow(key, call) {
+            return Would::Run(held);
+        }
+        let asked = self.try_enter(key);
+        let has_to_wait = asked.is_none();
+        match asked.unwrap_or_else(|| self.enqueue(key, Waker::noop().clone())) {
+            // It came free between the two.
+            Queued::Slot(slot) if has_to_wait => Would::Wait(Ok(Held::own(slot, call))),
+            Queued::Slot(slot) => Would::Run(Held::own(slot, call)),
             Queued::Waiting(waiting) => Would::Wait(Err(waiting)),
             Queued::Full(why) => Would::Refuse(why),
         }

@@ -430,9 +430,9 @@ mod loans {
     fn chain(bulkhead: &'static Bulkhead, calls: [u64; 3]) -> [Held; 3] {
         let mut outer = Held::own(enter(bulkhead), calls[0]);
         let (middle, inner) = poll_body(&mut outer, calls[0], || {
-            let mut middle = Held::borrow(bulkhead, calls[1]).expect("the outer slot is not lent yet");
+            let mut middle = bulkhead.borrow(calls[1]).expect("the outer slot is not lent yet");
             let inner =
-                poll_body(&mut middle, calls[1], || Held::borrow(bulkhead, calls[2]).expect("nor is the middle one's"));
+                poll_body(&mut middle, calls[1], || bulkhead.borrow(calls[2]).expect("nor is the middle one's"));
             (middle, inner)
         });
         [outer, middle, inner]
@@ -444,15 +444,15 @@ mod loans {
             let mut outer = Held::own(enter(bulkhead), 1);
             assert!(!outer.is_borrowed());
             poll_body(&mut outer, 1, || {
-                let inner = Held::borrow(bulkhead, 2).expect("held, and not lent");
+                let inner = bulkhead.borrow(2).expect("held, and not lent");
                 assert!(inner.is_borrowed());
                 assert_eq!(counts(bulkhead), (1, 0), "two calls, one slot");
-                assert!(Held::borrow(bulkhead, 3).is_none(), "lent already");
+                assert!(bulkhead.borrow(3).is_none(), "lent already");
                 drop(inner);
-                assert!(Held::borrow(bulkhead, 4).is_some(), "repaid");
+                assert!(bulkhead.borrow(4).is_some(), "repaid");
             });
             assert_eq!(counts(bulkhead), (1, 0));
-            assert!(Held::borrow(bulkhead, 5).is_none(), "outside the scope there is nothing to borrow");
+            assert!(bulkhead.borrow(5).is_none(), "outside the scope there is nothing to borrow");
         });
     }
 
@@ -461,7 +461,7 @@ mod loans {
         story(1, 0, |bulkhead| {
             story(1, 0, |other| {
                 let mut outer = Held::own(enter(bulkhead), 1);
-                poll_body(&mut outer, 1, || assert!(Held::borrow(other, 2).is_none()));
+                poll_body(&mut outer, 1, || assert!(other.borrow(2).is_none()));
             });
         });
     }
@@ -470,11 +470,11 @@ mod loans {
     fn a_loan_stands_over_polls_of_the_lender() {
         story(1, 0, |bulkhead| {
             let mut outer = Held::own(enter(bulkhead), 1);
-            let inner = poll_body(&mut outer, 1, || Held::borrow(bulkhead, 2)).expect("held");
+            let inner = poll_body(&mut outer, 1, || bulkhead.borrow(2)).expect("held");
             poll_body(&mut outer, 1, || {
-                assert!(Held::borrow(bulkhead, 3).is_none(), "still lent");
+                assert!(bulkhead.borrow(3).is_none(), "still lent");
                 drop(inner);
-                assert!(Held::borrow(bulkhead, 3).is_some());
+                assert!(bulkhead.borrow(3).is_some());
             });
             drop(outer);
         });
@@ -484,7 +484,7 @@ mod loans {
     fn a_borrower_that_outlives_its_lender_keeps_the_slot_and_hands_it_on() {
         story(1, 1, |bulkhead| {
             let mut outer = Held::own(enter(bulkhead), 1);
-            let inner = poll_body(&mut outer, 1, || Held::borrow(bulkhead, 2)).expect("held");
+            let inner = poll_body(&mut outer, 1, || bulkhead.borrow(2)).expect("held");
             let mut waiting = wait(bulkhead);
             drop(outer);
             assert_eq!(counts(bulkhead), (1, 1), "the borrower still runs on it");
@@ -498,7 +498,7 @@ mod loans {
     fn a_borrower_that_ends_elsewhere_leaves_the_slot_to_its_running_lender() {
         story(1, 1, |bulkhead| {
             let mut outer = Held::own(enter(bulkhead), 1);
-            let inner = poll_body(&mut outer, 1, || Held::borrow(bulkhead, 2)).expect("held");
+            let inner = poll_body(&mut outer, 1, || bulkhead.borrow(2)).expect("held");
             std::thread::scope(|threads| {
                 threads.spawn(|| drop(inner));
             });
@@ -527,9 +527,9 @@ mod loans {
             let [mut outer, middle, inner] = chain(bulkhead, [1, 2, 3]);
             poll_body(&mut outer, 1, || {
                 drop(middle);
-                assert!(Held::borrow(bulkhead, 4).is_none(), "the innermost runs on it");
+                assert!(bulkhead.borrow(4).is_none(), "the innermost runs on it");
                 drop(inner);
-                assert!(Held::borrow(bulkhead, 4).is_some(), "repaid past the one that has ended");
+                assert!(bulkhead.borrow(4).is_some(), "repaid past the one that has ended");
             });
             assert!(!outer.holding.is_lent());
         });
@@ -540,10 +540,10 @@ mod loans {
         // Both attempts have the call's number, so their notes look alike; what counts is that the sum is right.
         story(2, 0, |bulkhead| {
             let mut first = Held::own(enter(bulkhead), 1);
-            let from_first = poll_body(&mut first, 1, || Held::borrow(bulkhead, 2)).expect("held");
+            let from_first = poll_body(&mut first, 1, || bulkhead.borrow(2)).expect("held");
             drop(first);
             let mut second = Held::own(enter(bulkhead), 1);
-            let from_second = poll_body(&mut second, 1, || Held::borrow(bulkhead, 3)).expect("held");
+            let from_second = poll_body(&mut second, 1, || bulkhead.borrow(3)).expect("held");
             drop(from_second);
             drop(second);
             assert_eq!(counts(bulkhead), (1, 0));
@@ -556,11 +556,11 @@ mod loans {
         story(1, 0, |bulkhead| {
             for _ in 0..2 {
                 let mut lender = Held::own(enter(bulkhead), 1);
-                let moved_away = poll_body(&mut lender, 1, || Held::borrow(bulkhead, 2)).expect("held");
+                let moved_away = poll_body(&mut lender, 1, || bulkhead.borrow(2)).expect("held");
                 drop(moved_away);
                 drop(lender);
                 let mut lender = Held::own(enter(bulkhead), 1);
-                let moved_away = poll_body(&mut lender, 1, || Held::borrow(bulkhead, 3)).expect("held");
+                let moved_away = poll_body(&mut lender, 1, || bulkhead.borrow(3)).expect("held");
                 drop(lender);
                 assert_eq!(counts(bulkhead), (1, 0), "it still runs on the slot");
                 drop(moved_away);

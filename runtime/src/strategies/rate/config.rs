@@ -18,6 +18,8 @@ pub struct Config {
     /// `None`: joins one that another site declares.
     pub(crate) figures: Option<Figures>,
     pub(crate) wait: u64,
+    /// Whether each key has a bucket of its own.
+    pub(crate) keyed: bool,
 }
 
 /// So many tokens in so long, and so many at once.
@@ -64,7 +66,7 @@ impl fmt::Display for Figures {
 impl Config {
     /// A rate of the site's own: `count` tokens in `unit` nanoseconds.
     pub const fn own(count: u32, unit: u64) -> Self {
-        Self { name: None, figures: Some(Figures { count, unit, burst: count }), wait: 0 }
+        Self { name: None, figures: Some(Figures { count, unit, burst: count }), wait: 0, keyed: false }
     }
 
     /// Declares a rate under a name.
@@ -74,7 +76,7 @@ impl Config {
 
     /// Joins a rate that another site declares.
     pub const fn join(name: &'static str) -> Self {
-        Self { name: Some(name), figures: None, wait: 0 }
+        Self { name: Some(name), figures: None, wait: 0, keyed: false }
     }
 
     /// Lets so many be taken at once after a pause.
@@ -84,6 +86,12 @@ impl Config {
             self.figures = Some(Figures { burst, ..figures });
         }
         self
+    }
+
+    /// Gives each key a bucket of its own.
+    #[must_use]
+    pub const fn keyed(self) -> Self {
+        Self { keyed: true, ..self }
     }
 
     /// Waits so many nanoseconds for a token instead of refusing at once.

@@ -55,6 +55,11 @@ impl Tokens {
         earliest.saturating_add(figures.interval().saturating_mul(ahead as u64))
     }
 
+    /// Whether nothing is missing, so that a new bucket would be as good.
+    pub(super) fn is_full(&self, now: u64) -> bool {
+        self.due.load(Ordering::Acquire) <= now
+    }
+
     /// Takes a token.
     ///
     /// # Errors

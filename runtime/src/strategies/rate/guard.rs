@@ -7,6 +7,7 @@ use super::decide::{moment, stamp};
 use super::turn::Patience;
 use crate::base::clock::Moment;
 use crate::base::line::Ticket;
+use crate::base::table::Place;
 use crate::call::Detail;
 
 /// A token for an attempt that has not begun. Given back unless it is spent.
@@ -14,26 +15,27 @@ use crate::call::Detail;
 #[must_use = "a token that is dropped is given back"]
 pub(crate) struct Token {
     rate: &'static Rate,
+    bucket: Option<Place>,
     taken: u64,
 }
 
 impl Token {
     #[inline]
-    pub(super) fn of(rate: &'static Rate, taken: u64) -> Self {
-        Self { rate, taken }
+    pub(super) fn of(rate: &'static Rate, bucket: Option<Place>, taken: u64) -> Self {
+        Self { rate, bucket, taken }
     }
 
     /// The body starts: from here on the token is gone.
     #[inline]
     pub(crate) fn spend(self) {
-        self.rate.spend();
+        self.rate.spend(self.bucket);
         std::mem::forget(self);
     }
 }
 
 impl Drop for Token {
     fn drop(&mut self) {
-        self.rate.give_back(self.taken);
+        self.rate.give_back(self.bucket, self.taken);
     }
 }
 
@@ -41,6 +43,7 @@ impl Drop for Token {
 #[derive(Debug)]
 pub(crate) struct Waiting {
     rate: &'static Rate,
+    bucket: Option<Place>,
     ticket: Ticket,
     patience: Patience,
     due: u64,
@@ -57,8 +60,8 @@ pub(crate) enum Looked {
 }
 
 impl Waiting {
-    pub(super) fn of(rate: &'static Rate, ticket: Ticket, patience: Patience, due: u64) -> Self {
-        Self { rate, ticket, patience, due, over: false }
+    pub(super) fn of(rate: &'static Rate, bucket: Option<Place>, ticket: Ticket, patience: Patience, due: u64) -> Self {
+        Self { rate, bucket, ticket, patience, due, over: false }
     }
 
     /// When to look for the first time.
@@ -71,7 +74,7 @@ impl Waiting {
         let now = stamp(now);
         let waker = cx.waker().clone();
         let (mut woken, mut replaced) = (Vec::new(), None);
-        let looked = self.rate.view(|mut view| {
+        let looked = self.rate.view(self.bucket, |mut view| {
             let looked = view.look(self.ticket, now, &mut woken);
             if looked.is_err() {
                 replaced = view.keep_waker(self.ticket, waker);
@@ -82,13 +85,16 @@ impl Waiting {
         self.over = looked.is_ok();
         woken.into_iter().for_each(Waker::wake);
         match looked {
-            Ok(()) => Looked::Token(Token::of(self.rate, now)),
+            Ok(()) => Looked::Token(Token::of(self.rate, self.bucket, now)),
             Err(due) if self.patience.allows(due) => Looked::Until(moment(due)),
             // Late by no fault of its own; it looks once more at the very end.
             Err(_) if now < self.patience.latest.min(self.patience.deadline) => {
                 Looked::Until(moment(self.patience.latest.min(self.patience.deadline)))
             }
-            Err(due) => Looked::InVain(self.rate.describe(due.saturating_sub(now))),
+            Err(due) => {
+                self.rate.refused(self.bucket);
+                Looked::InVain(self.rate.describe(due.saturating_sub(now)))
+            }
         }
     }
 }
@@ -96,7 +102,7 @@ impl Waiting {
 impl Drop for Waiting {
     fn drop(&mut self) {
         if !self.over {
-            self.rate.view(|mut view| view.leave(self.ticket)).into_iter().for_each(Waker::wake);
+            self.rate.view(self.bucket, |mut view| view.leave(self.ticket)).into_iter().for_each(Waker::wake);
         }
     }
 }

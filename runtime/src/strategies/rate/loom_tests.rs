@@ -19,7 +19,7 @@ fn noon() -> Moment {
 }
 
 fn ask(rate: &'static Rate, now: Moment, wait: u64, waker: &Waker) -> Asked {
-    rate.ask(now, wait, Moment::NEVER, &Context::from_waker(waker))
+    rate.ask(None, now, wait, Moment::NEVER, &Context::from_waker(waker))
 }
 
 #[test]

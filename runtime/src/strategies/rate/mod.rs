@@ -26,6 +26,8 @@
 //! known on arrival ([`turn`]). A wait that cannot end within the site's patience and before the deadline is not begun, and
 //! the error says exactly how long it would have been.
 //!
+//! **Keys** have a bucket each ([`keyed`]).
+//!
 //! **No lock while nobody waits.** A bucket's state is one number ([`decide`]), moved by one compare-and-swap; only
 //! waiting takes the lock around the line.
 //!
@@ -35,17 +37,20 @@
 mod config;
 mod decide;
 mod guard;
+mod keyed;
 #[cfg(all(test, watertight_loom, feature = "rate"))]
 mod loom_tests;
 #[cfg(all(test, not(watertight_loom), feature = "rate"))]
 mod tests;
 mod turn;
 
+use std::sync::OnceLock;
 use std::task::{Context, Waker};
 
 use crate::base::clock::Moment;
 use crate::base::line::Waiters;
 use crate::base::sync::{Apart, AtomicU32, AtomicU64, Mutex, Ordering};
+use crate::base::table::Place;
 use crate::call::Detail;
 
 pub use config::Config;
@@ -71,6 +76,8 @@ pub(crate) struct Rate {
     name: &'static str,
     front: Apart<Front>,
     line: Mutex<Waiters>,
+    /// The buckets of keys, once somebody has one.
+    keyed: OnceLock<keyed::Buckets>,
 }
 
 /// What asking for a token came to.
@@ -92,6 +99,7 @@ impl Rate {
                 unit: AtomicU64::new(unit),
             }),
             line: Mutex::new(Waiters::default()),
+            keyed: OnceLock::new(),
         }
     }
 
@@ -120,17 +128,27 @@ impl Rate {
 
     /// How many wait for a token.
     pub(crate) fn waiting(&self) -> u32 {
-        self.front.waiting.load(Ordering::Relaxed)
+        self.front.waiting.load(Ordering::Relaxed) + self.waiting_by_key()
     }
 
     /// A token, a place in line, or neither: it must be there within `wait` nanoseconds, and before the deadline.
     #[inline]
-    pub(crate) fn ask(&'static self, now: Moment, wait: u64, deadline: Moment, cx: &Context<'_>) -> Asked {
+    pub(crate) fn ask(
+        &'static self,
+        bucket: Option<Place>,
+        now: Moment,
+        wait: u64,
+        deadline: Moment,
+        cx: &Context<'_>,
+    ) -> Asked {
         let at = stamp(now);
         let patience = Patience { latest: stamp(now.plus(wait)), deadline: stamp(deadline) };
+        if let Some(bucket) = bucket {
+            return self.ask_key(bucket, at, patience, cx);
+        }
         if self.front.waiting.load(Ordering::Acquire) == 0 {
             match self.front.tokens.take(self.figures(), at) {
-                Ok(()) => return Asked::Token(Token::of(self, at)),
+                Ok(()) => return Asked::Token(Token::of(self, None, at)),
                 Err(due) if !patience.allows(due) => return Asked::Refused(self.describe(due.saturating_sub(at))),
                 Err(_) => {}
             }
@@ -141,15 +159,18 @@ impl Rate {
     /// The same under the lock, where the line cannot change.
     #[cold]
     fn ask_in_line(&'static self, now: u64, patience: Patience, waker: Waker) -> Asked {
-        match self.view(|mut view| view.ask(now, patience, waker)) {
-            Turn::Taken => Asked::Token(Token::of(self, now)),
-            Turn::Waiting(ticket, due) => Asked::Waiting(Waiting::of(self, ticket, patience, due)),
+        match self.view(None, |mut view| view.ask(now, patience, waker)) {
+            Turn::Taken => Asked::Token(Token::of(self, None, now)),
+            Turn::Waiting(ticket, due) => Asked::Waiting(Waiting::of(self, None, ticket, patience, due)),
             Turn::Refused(due) => Asked::Refused(self.describe(due.saturating_sub(now))),
         }
     }
 
     /// Looks at the bucket under the lock.
-    fn view<T>(&self, look: impl FnOnce(View<'_>) -> T) -> T {
+    fn view<T>(&self, bucket: Option<Place>, look: impl FnOnce(View<'_>) -> T) -> T {
+        if let Some(bucket) = bucket {
+            return self.view_key(bucket, look);
+        }
         let mut line = self.line.lock();
         // Counted as one more while it looks: a token given back meanwhile then finds somebody to wake and comes for the
         // lock. Were it counted only once it waits, the one would miss the other. A read-modify-write, so that whichever
@@ -162,11 +183,17 @@ impl Rate {
     }
 
     #[inline]
-    fn spend(&self) {
-        self.front.tokens.spend();
+    fn spend(&self, bucket: Option<Place>) {
+        match bucket {
+            None => self.front.tokens.spend(),
+            Some(bucket) => self.spend_of(bucket),
+        }
     }
 
-    fn give_back(&self, taken: u64) {
+    fn give_back(&self, bucket: Option<Place>, taken: u64) {
+        if let Some(bucket) = bucket {
+            return self.give_back_to(bucket, taken);
+        }
         // As a read-modify-write, for the reason above.
         if self.front.tokens.give_back(self.figures(), taken) && self.front.waiting.fetch_add(0, Ordering::AcqRel) > 0 {
             self.wake_all();

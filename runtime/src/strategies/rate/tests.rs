@@ -60,7 +60,7 @@ impl Asked {
 }
 
 fn ask(rate: &'static Rate, now: u64, wait: u64) -> Asked {
-    rate.ask(at(now), wait * MS, Moment::NEVER, &Context::from_waker(Waker::noop()))
+    rate.ask(None, at(now), wait * MS, Moment::NEVER, &Context::from_waker(Waker::noop()))
 }
 
 /// Asks so often at one moment and spends what it gets: 0 for a token, else the milliseconds to come back after.
@@ -118,8 +118,11 @@ fn the_moment_named_is_exact_to_the_nanosecond() {
     let Asked::Refused(Detail::Limited { retry_after, .. }) = ask(rate, 1, 0) else { panic!("refused") };
     let cx = &Context::from_waker(Waker::noop());
     let almost = at(1).plus(retry_after - 1);
-    assert!(matches!(rate.ask(almost, 0, Moment::NEVER, cx), Asked::Refused(Detail::Limited { retry_after: 1, .. })));
-    rate.ask(at(1).plus(retry_after), 0, Moment::NEVER, cx).token().spend();
+    assert!(matches!(
+        rate.ask(None, almost, 0, Moment::NEVER, cx),
+        Asked::Refused(Detail::Limited { retry_after: 1, .. })
+    ));
+    rate.ask(None, at(1).plus(retry_after), 0, Moment::NEVER, cx).token().spend();
 }
 
 #[test]
@@ -179,7 +182,7 @@ fn a_wait_that_cannot_end_in_time_is_not_begun() {
     assert_eq!(ask(rate, 0, 99).refused(), 100);
     let _first = ask(rate, 0, 100).place();
     assert_eq!(ask(rate, 0, 199).refused(), 200);
-    let deadline = |millis| rate.ask(at(0), 1_000 * MS, at(millis), &cx);
+    let deadline = |millis| rate.ask(None, at(0), 1_000 * MS, at(millis), &cx);
     assert_eq!(deadline(200).refused(), 200, "a body that starts at its deadline has no time");
     drop(deadline(201).place());
     assert_eq!(rate.waiting(), 1);
@@ -194,7 +197,7 @@ fn whoever_is_brought_forward_is_woken() {
         .iter()
         .map(|woken| {
             let waker = Waker::from(Arc::clone(woken));
-            rate.ask(at(0), 10_000 * MS, Moment::NEVER, &Context::from_waker(&waker)).place()
+            rate.ask(None, at(0), 10_000 * MS, Moment::NEVER, &Context::from_waker(&waker)).place()
         })
         .collect();
     let counts = || woken.iter().map(|woken| woken.0.load(Ordering::Relaxed)).collect::<Vec<_>>();
@@ -210,7 +213,7 @@ fn a_token_given_back_wakes_the_line() {
     let held = ask(rate, 0, 0).token();
     let woken = Arc::<Woken>::default();
     let waker = Waker::from(Arc::clone(&woken));
-    let mut place = rate.ask(at(0), 1_000 * MS, Moment::NEVER, &Context::from_waker(&waker)).place();
+    let mut place = rate.ask(None, at(0), 1_000 * MS, Moment::NEVER, &Context::from_waker(&waker)).place();
     drop(held);
     assert_eq!(woken.0.load(Ordering::Relaxed), 1);
     let Looked::Token(token) = place.look(at(0), &Context::from_waker(&waker)) else { panic!("there") };
