@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     /// Nanoseconds.
     pub(crate) deadline: Option<u64>,
     pub(crate) bulkhead: Option<Bulkhead>,
+    /// The pool it stands in front of.
+    pub(crate) guards: Option<String>,
     pub(crate) isolate: Option<Isolate>,
     /// What selects a compartment and a bucket.
     pub(crate) key: Option<Expr>,

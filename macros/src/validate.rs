@@ -70,6 +70,13 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         );
     }
     keys::fit(&args, item.as_ref(), function, errors);
+    if let (Some(guards), false, false) = (args.guards.span(), args.guards.is_inherited(), args.bulkhead.written()) {
+        errors.at(
+            guards,
+            "`guards` names the pool that a bulkhead stands in front of, and this function has no bulkhead",
+            "add `bulkhead = \"NAME:SLOTS\"`, with at most as many slots as the pool has connections, or leave `guards` out",
+        );
+    }
     let has = Has { bulkhead: args.bulkhead.written() || args.isolate.written(), rate: args.rate.written() };
     let key = args.retry.blame(function).unwrap_or(function);
     let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has, errors));
@@ -85,6 +92,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         timeout: args.timeout.take(),
         deadline: args.deadline.take(),
         bulkhead: args.bulkhead.take(),
+        guards: args.guards.take(),
         isolate,
         key: args.key.take(),
         rate: args.rate.blame(function).zip(args.rate.take()),

@@ -7,8 +7,12 @@
 //! The catalogue knows every declaration of the binary, so the check needs nothing to have run and never depends on what
 //! ran first.
 //!
+//! What only comes to light when several declarations are added up is in `pools`.
+//!
 //! Invariants: checking changes nothing; every finding names its source lines and what to write instead; equal
 //! declarations of one name are no finding.
+
+mod pools;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,6 +25,7 @@ use crate::strategies::bulkhead::{self, Limits};
 use crate::strategies::isolate::Limits as Threads;
 use crate::strategies::rate::Figures;
 use crate::strategies::retry::Allowance;
+use pools::judge_pools;
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,10 +33,12 @@ use crate::strategies::retry::Allowance;
 pub enum Problem {
     /// Two functions declare one name with different figures.
     Conflict,
-    /// A name is joined that no function declares.
+    /// A name is joined that no function declares, or a pool guarded that was not declared.
     Undeclared,
     /// A name is used with a key by some and without by others.
     KeyedByHalf,
+    /// Bulkheads have more slots than the pool they guard has connections.
+    Oversized,
 }
 
 /// One thing to change.
@@ -40,11 +47,11 @@ pub enum Problem {
 pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
-    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"` or `"budget"`.
+    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"`, `"budget"` or `"pool"`.
     pub strategy: &'static str,
     /// The name in question.
     pub name: &'static str,
-    /// The functions concerned, in the order of module and line.
+    /// The functions concerned, in the order of module and line; where pools contradict, the places that declare them.
     pub sites: Vec<Identity>,
     /// What holds now, and what to write instead.
     pub remedy: String,
@@ -56,7 +63,11 @@ impl fmt::Display for Finding {
         match problem {
             Problem::Conflict => write!(f, "{strategy} `{name}` is declared with different figures by ")?,
             Problem::KeyedByHalf => write!(f, "{strategy} `{name}` is used with a `key` by some and without by ")?,
+            Problem::Undeclared if *strategy == "pool" => {
+                write!(f, "pool `{name}` was not declared, and is guarded by ")?;
+            }
             Problem::Undeclared => write!(f, "{strategy} `{name}` is joined, and declared nowhere, by ")?,
+            Problem::Oversized => write!(f, "{strategy} `{name}` is smaller than what guards it, by ")?,
         }
         for (place, site) in sites.iter().enumerate() {
             write!(f, "{}{site}", if place == 0 { "" } else { " and " })?;
@@ -133,7 +144,8 @@ pub fn check() -> Report {
     let slots = by_half("bulkhead", &declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.keyed)));
     let tokens =
         by_half("rate", &declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.keyed))));
-    Report { findings: [bulkheads, isolates, breakers, rates, budgets, slots, tokens].concat() }
+    let pools = judge_pools(&declarations);
+    Report { findings: [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools].concat() }
 }
 
 /// Who names what, and with which figures.

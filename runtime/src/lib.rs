@@ -51,6 +51,7 @@ pub mod guard;
 pub mod integrations;
 pub mod metrics;
 mod pipeline;
+mod pools;
 mod registry;
 mod site;
 mod spawn;
@@ -68,6 +69,7 @@ pub use call::{
 pub use check::check;
 pub use guard::Guard;
 pub use metrics::{Snapshot, snapshot};
+pub use pools::declare_pool;
 pub use spawn::spawn;
 #[doc = include_str!("../MANUAL.md")]
 pub use watertight_macros::resilient;

@@ -9,6 +9,7 @@
 //! | `retry_backoff` `retry_abort` | the retry's long form |
 //! | `isolate` `isolate_plain` | the key of that name, on async and on plain functions |
 //! | `observe` | the key `mode`: what strategies that only observe count, and that they do nothing |
+//! | `pools` | the key `guards`, and what the check makes of it |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
 //! | `testing` `inject` | what the feature of that name promises to tests of services, and faults by name |
 //! | `errors` | what watertight's error says, and what it can become |
@@ -33,6 +34,7 @@ mod keyed;
 mod last_good;
 mod name;
 mod observe;
+mod pools;
 mod rate;
 mod retry;
 mod shapes;

@@ -58,7 +58,8 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     let keyed = plan.key.as_ref().map(|_| quote!(.keyed()));
     if let Some(bulkhead) = &plan.bulkhead {
         let config = self::bulkhead(bulkhead, &paths.bulkhead(here));
-        calls.extend(quote_spanned!(here=> .bulkhead(#config #keyed)));
+        let guards = plan.guards.as_ref().map(|pool| quote!(.guards(#pool)));
+        calls.extend(quote_spanned!(here=> .bulkhead(#config #keyed #guards)));
     }
     if let Some(isolate) = &plan.isolate {
         let config = threads(&isolate.threads, &paths.isolate(here));

@@ -11,7 +11,7 @@
 //!            | fallback = PATH | fallback = CLOSURE | fallback = CALL | fallback = last_good("DURATION")
 //!            | mode = observe | mode = enforce | mode(KEY = observe, … )
 //!            | key = EXPRESSION
-//!            | idempotent | name = "NAME" | crate = PATH
+//!            | guards = "POOL" | idempotent | name = "NAME" | crate = PATH
 //! ```
 //!
 //! On a method of an annotated `impl` block there is also `skip`, alone, and `KEY = off`, which takes a default of the
@@ -43,7 +43,7 @@ use super::{assigned, keys, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
-pub(crate) const KEYS: [&str; 13] = [
+pub(crate) const KEYS: [&str; 14] = [
     "fallback",
     "deadline",
     "retry",
@@ -54,6 +54,7 @@ pub(crate) const KEYS: [&str; 13] = [
     "timeout",
     "key",
     "mode",
+    "guards",
     "idempotent",
     "name",
     "crate",
@@ -76,6 +77,8 @@ pub(crate) struct Args {
     pub(crate) key: Slot<Expr>,
     /// Which strategies only observe.
     pub(crate) mode: Slot<Mode>,
+    /// The pool that the bulkhead stands in front of.
+    pub(crate) guards: Slot<String>,
     pub(crate) idempotent: Slot<()>,
     /// The site's name instead of the function's.
     pub(crate) name: Slot<String>,
@@ -115,7 +118,7 @@ impl Args {
     pub(crate) fn off(&self) -> impl Iterator<Item = Span> {
         let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
         let others = [self.rate.off(), self.bulkhead.off(), self.isolate.off(), self.timeout.off()];
-        let rest = [self.key.off(), self.mode.off(), self.idempotent.off()];
+        let rest = [self.key.off(), self.mode.off(), self.guards.off(), self.idempotent.off()];
         strategies.into_iter().chain(others).chain(rest).flatten()
     }
 
@@ -133,6 +136,7 @@ impl Args {
             fallback: self.fallback.over(&defaults.fallback),
             key: self.key.over(&defaults.key),
             mode: self.mode.over(&defaults.mode),
+            guards: self.guards.over(&defaults.guards),
             idempotent: self.idempotent.over(&defaults.idempotent),
             name: self.name,
             runtime: self.runtime.over(&defaults.runtime),
@@ -157,6 +161,7 @@ impl Args {
             "fallback" => self.fallback.set(key, fallback::read(key, input, errors), errors),
             "key" => self.key.set(key, expression(key, input, errors), errors),
             "mode" => self.mode.set(key, mode::read(key, input, errors), errors),
+            "guards" => self.guards.set(key, pool(key, input, errors), errors),
             "idempotent" => self.idempotent.set(key, flag(key, input, errors), errors),
             "name" => self.name.set(key, site_name(key, input, errors), errors),
             "crate" => self.runtime.set(key, runtime(key, input, errors), errors),
@@ -186,6 +191,7 @@ impl Args {
             "fallback" => self.fallback.set_off(key, errors),
             "key" => self.key.set_off(key, errors),
             "mode" => self.mode.set_off(key, errors),
+            "guards" => self.guards.set_off(key, errors),
             "idempotent" => self.idempotent.set_off(key, errors),
             _ => return false,
         }
@@ -237,6 +243,21 @@ fn flag(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<()> 
     }
     errors.over(&found, format!("`{key}` takes no value: it is there or it is not"), format!("write `{key}`"));
     None
+}
+
+/// `guards = "POOL"`.
+fn pool(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<String> {
+    let lit = text(key, input, "guards = \"pg\"", errors)?;
+    let name = lit.value();
+    if let Some((pool, size)) = name.split_once(':') {
+        errors.at(
+            lit.span(),
+            format!("`{key} = \"{name}\"`: the pool's size is not said here, since all functions share it"),
+            format!("write \"{pool}\", and `watertight::declare_pool(\"{pool}\", {size})` where the pool is made"),
+        );
+        return None;
+    }
+    value::name(key, &lit, &name, errors)
 }
 
 /// `name = "NAME"`.

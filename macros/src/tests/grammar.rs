@@ -41,6 +41,13 @@ fn shares_and_rates_take_decimals_and_nothing_else() {
 }
 
 #[test]
+fn a_bulkhead_may_name_the_pool_behind_it() {
+    let guards = |attribute: &str| plan(attribute).guards;
+    assert_eq!(guards("bulkhead = \"recs:8\""), None);
+    assert_eq!(guards("guards = \"pg\", bulkhead = \"recs\""), Some("pg".into()));
+}
+
+#[test]
 fn a_bulkhead_is_declared_or_joined() {
     let bulkhead = |text: &str| {
         let bulkhead = plan(&format!("bulkhead = \"{text}\"")).bulkhead.expect("a bulkhead");

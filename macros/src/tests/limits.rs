@@ -104,6 +104,20 @@ fn bulkheads() {
 }
 
 #[test]
+fn pools() {
+    agree(&[
+        ("bulkhead = \"limits:1\", guards = \"pg\"", |it| it.bulkhead(Bulkhead::new("limits", 1).guards("pg")), true),
+        ("bulkhead = \"limits\", guards = \"pg\"", |it| it.bulkhead(Bulkhead::join("limits").guards("pg")), true),
+        ("bulkhead = \"limits:1\", guards = \"\"", |it| it.bulkhead(Bulkhead::new("limits", 1).guards("")), false),
+        (
+            "bulkhead = \"limits:1\", guards = \"a b\"",
+            |it| it.bulkhead(Bulkhead::new("limits", 1).guards("a b")),
+            false,
+        ),
+    ]);
+}
+
+#[test]
 fn rates() {
     agree(&[
         ("rate = \"0/s\"", |it| it.rate(Rate::own(0, 1_000 * MS)), false),

@@ -165,6 +165,10 @@ const MISTAKES: &[&str] = &[
     "fallback = f, mode = observe",
     "isolate = \"a:1\", timeout = \"1s\", mode = observe",
     "mode = observe",
+    "timeout = \"1s\", guards = \"pg\"",
+    "bulkhead = \"a:1\", guards = \"pg:10\"",
+    "bulkhead = \"a:1\", guards = pg",
+    "bulkhead = \"a:1\", guards = \"\"",
     "timeout = \"1s\", idempotent = true",
     "timeout = \"1s\", name = \"a b\"",
     "timeout = \"1s\", name = 5",
@@ -194,7 +198,7 @@ fn all_mistakes_are_told_at_once() {
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
             `timout` is no key of this attribute
-            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `key`, `mode`, `idempotent`, `name` and `crate`
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `key`, `mode`, `guards`, `idempotent`, `name` and `crate`
             `bulkhead = "recs:0"`: no call could ever run in 0 slots
             write how many may run at once, 1 or more; to shut a function off, isolate its breaker
             `backoff = "2s..1s"`: the first pause is longer than the longest one

@@ -30,6 +30,7 @@ pub struct Bulkhead {
     ceiling: Option<u32>,
     queue: Option<u32>,
     wait: Option<Duration>,
+    guards: Option<Cow<'static, str>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ enum Slots {
 
 impl Bulkhead {
     fn of(name: Cow<'static, str>, slots: Slots) -> Self {
-        Self { name, slots, floor: None, ceiling: None, queue: None, wait: None }
+        Self { name, slots, floor: None, ceiling: None, queue: None, wait: None, guards: None }
     }
 
     /// Declares a bulkhead: at most `slots` calls run, 1 to 1 000 000, and nobody waits.
@@ -79,9 +80,18 @@ impl Bulkhead {
         Self { wait: Some(wait), ..self }
     }
 
+    /// Names the pool that calls go on to, as [`declare_pool`](crate::declare_pool()) does, so that
+    /// [`check`](crate::check()) can hold the slots against its size. Default: none.
+    pub fn guards(self, pool: impl Into<Cow<'static, str>>) -> Self {
+        Self { guards: Some(pool.into()), ..self }
+    }
+
     pub(super) fn check(self, mistakes: &mut Mistakes) -> impl FnOnce() -> Config + use<> {
-        let Self { name, slots, floor, ceiling, queue, wait } = self;
+        let Self { name, slots, floor, ceiling, queue, wait, guards } = self;
         mistakes.name("bulkhead", &name);
+        if let Some(pool) = &guards {
+            mistakes.name("pool", pool);
+        }
         let most = match slots {
             Slots::Joined => {
                 if [floor, ceiling, queue].iter().any(Option::is_some) || wait.is_some() {
@@ -132,6 +142,7 @@ impl Bulkhead {
             config = ceiling.map_or(config, |slots| config.ceiling(slots));
             config = floor.map_or(config, |slots| config.floor(slots));
             config = queue.map_or(config, |queue| config.queue(queue));
+            config = guards.map_or(config, |pool| config.guards(interned(pool)));
             wait.map_or(config, |wait| config.wait(wait))
         }
     }

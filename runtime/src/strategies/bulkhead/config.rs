@@ -16,6 +16,8 @@ pub struct Config {
     /// Whether each key has a compartment of its own, and how many may run in all of them together.
     pub(crate) keyed: bool,
     pub(crate) total: Option<u32>,
+    /// The pool it stands in front of.
+    pub(crate) guards: Option<&'static str>,
 }
 
 /// How many may run and how many may wait.
@@ -38,7 +40,15 @@ impl Limits {
 impl Config {
     /// Declares `slots` slots and no queue under a name.
     pub const fn new(name: &'static str, slots: u32) -> Self {
-        Self { name, limits: Some(Limits { slots, queue: 0 }), wait: None, floor: None, keyed: false, total: None }
+        Self {
+            name,
+            limits: Some(Limits { slots, queue: 0 }),
+            wait: None,
+            floor: None,
+            keyed: false,
+            total: None,
+            guards: None,
+        }
     }
 
     /// Declares slots whose number is found by measuring, and no queue.
@@ -63,7 +73,7 @@ impl Config {
 
     /// Joins a bulkhead that another site declares.
     pub const fn join(name: &'static str) -> Self {
-        Self { name, limits: None, wait: None, floor: None, keyed: false, total: None }
+        Self { name, limits: None, wait: None, floor: None, keyed: false, total: None, guards: None }
     }
 
     /// Gives each key a compartment of its own.
@@ -85,6 +95,12 @@ impl Config {
             self.limits = Some(Limits { queue, ..limits });
         }
         self
+    }
+
+    /// Names the pool that whoever has a slot goes on to.
+    #[must_use]
+    pub const fn guards(self, pool: &'static str) -> Self {
+        Self { guards: Some(pool), ..self }
     }
 
     /// Bounds a wait, in nanoseconds. Without it a caller waits at most the site's timeout, else a second.
