@@ -46,6 +46,7 @@ pub(crate) struct Plan {
     pub(crate) rate: Option<(Span, Rate)>,
     pub(crate) breaker: Option<Breaker>,
     pub(crate) retry: Option<Retry>,
+    pub(crate) hedge: Option<Hedge>,
     pub(crate) fallback: Option<Expr>,
     /// The oldest success that answers, in nanoseconds; `fallback` is the call of `last_good`, then.
     pub(crate) last_good: Option<u64>,
@@ -67,8 +68,15 @@ pub(crate) struct Isolate {
 impl Plan {
     /// Whether the body may have to run again. Retries that are only observed run nothing.
     pub(crate) fn runs_again(&self) -> bool {
-        self.retry.is_some() && !self.observe.observes(Strategy::Retry)
+        self.hedge.is_some() || (self.retry.is_some() && !self.observe.observes(Strategy::Retry))
     }
+}
+
+/// A second attempt beside the first.
+pub(crate) struct Hedge {
+    /// Where the word stands.
+    pub(crate) key: Span,
+    pub(crate) when: crate::parse::hedge::Hedge,
 }
 
 /// A breaker, joined or declared.

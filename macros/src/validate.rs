@@ -13,6 +13,7 @@
 //! - All rules are checked, whatever the first one found.
 //! - A key that was written but wrong breaks no rule a second time.
 
+mod hedge;
 mod keys;
 mod threads;
 
@@ -30,7 +31,7 @@ use crate::parse::on::{Kind, On};
 use crate::parse::retry::Retry as ParsedRetry;
 use crate::parse::shape;
 use crate::parse::slot::Slot;
-use crate::plan::{Breaker, Isolate, Origin, Plan, Retry};
+use crate::plan::{Breaker, Hedge, Isolate, Origin, Plan, Retry};
 
 /// Proof that a plan went through here.
 pub(crate) struct Seal(());
@@ -62,6 +63,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
             threads::can_leave(&args, item, errors);
         }
     }
+    hedge::fits(&args, item.as_ref(), function, errors);
     if let (Some(bulkhead), Some(_)) = (args.bulkhead.blame(function), args.isolate.span()) {
         errors.at(
             bulkhead,
@@ -80,6 +82,8 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
     let has = Has { bulkhead: args.bulkhead.written() || args.isolate.written(), rate: args.rate.written() };
     let key = args.retry.blame(function).unwrap_or(function);
     let retry = args.retry.take().map(|retry| decide_retry(retry, key, idempotent, has, errors));
+    let key = args.hedge.blame(function);
+    let hedge = key.zip(args.hedge.take()).map(|(key, when)| Hedge { key, when });
     let key = args.isolate.blame(function).unwrap_or(function);
     let isolate = args.isolate.take().map(|threads| Isolate { key, threads });
     let timeout = args.timeout.get().copied();
@@ -98,6 +102,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         rate: args.rate.blame(function).zip(args.rate.take()),
         breaker,
         retry,
+        hedge,
         last_good: fallback.as_ref().and_then(|fallback| fallback.last_good).map(|last_good| last_good.nanos),
         fallback: fallback.map(|fallback| fallback.value),
         idempotent,
@@ -190,22 +195,21 @@ fn answers_another(args: &Args, item: &Item, errors: &mut Errors) {
     }
 }
 
-/// Retrying runs the body again, which some shapes of function do not allow.
+/// Retrying and hedging run the body again, which some shapes of function do not allow.
 fn fits_function(args: &Args, observe: &Mode, item: &Item, errors: &mut Errors) {
-    if observe.observes(Strategy::Retry) {
-        return;
-    }
-    let Some(retry) = args.retry.blame(item.sig.ident.span()) else { return };
+    let name = item.sig.ident.span();
+    let retry = args.retry.blame(name).filter(|_| !observe.observes(Strategy::Retry));
+    let Some(again) = retry.or(args.hedge.blame(name)) else { return };
     if names_instrument(&item.shape.block.stream()) {
         errors.at(
-            retry,
+            again,
             "`#[instrument]` stands above `#[resilient]` and has moved the arguments, so the body cannot run again",
             "put `#[resilient]` above `#[instrument]`",
         );
     }
     if matches!(item.shape.kind, shape::Kind::Steps) {
         errors.at(
-            retry,
+            again,
             "this function does something before its async block, which a further attempt could not repeat",
             "make it an `async fn`, or move everything into the async block",
         );

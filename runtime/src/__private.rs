@@ -14,7 +14,7 @@ pub use crate::catalogue::LINKED;
 pub use crate::declaration::{Declaration, Observe};
 pub use crate::pipeline::{
     Call, CarriesRefusals, End, Entered, Key, Kind, Refusable, Returned, answer, answer_unrefused, asking, attempt,
-    attempt_or, enter, fall_back, isolated, last_good, once, once_or, settle,
+    attempt_or, enter, fall_back, isolated, last_good, once, once_or, race, settle,
 };
 pub use crate::site::Site;
 
@@ -28,7 +28,7 @@ macro_rules! configs {
     };
 }
 
-configs!(breaker, bulkhead, deadline, isolate, rate, retry, timeout);
+configs!(breaker, bulkhead, deadline, hedge, isolate, rate, retry, timeout);
 
 #[cfg(feature = "catalogue")]
 #[doc(hidden)]
@@ -185,9 +185,9 @@ impl<T> Given<T> {
 
 /// An argument that can be given to more than one attempt.
 #[diagnostic::on_unimplemented(
-    message = "`retry` needs this argument again for each attempt, and `{Self}` is not `Clone`",
+    message = "this argument is needed again for each attempt, and `{Self}` is not `Clone`",
     label = "cannot be given to a second attempt",
-    note = "borrow it (`&{Self}`), put it behind an `Arc`, derive `Clone` for it, or leave `retry` out"
+    note = "borrow it (`&{Self}`), put it behind an `Arc`, derive `Clone` for it, or leave out the `retry` or `hedge` that asks again"
 )]
 pub trait Again: Sized {
     /// One more of it.

@@ -39,6 +39,8 @@ pub enum Problem {
     KeyedByHalf,
     /// Bulkheads have more slots than the pool they guard has connections.
     Oversized,
+    /// A function may ask again as often as it likes, and nothing but chance says how often that is.
+    Unbudgeted,
 }
 
 /// One thing to change.
@@ -47,9 +49,9 @@ pub enum Problem {
 pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
-    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"`, `"budget"` or `"pool"`.
+    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"`, `"budget"`, `"pool"` or `"hedge"`.
     pub strategy: &'static str,
-    /// The name in question.
+    /// The name in question; a hedge has that of its function.
     pub name: &'static str,
     /// The functions concerned, in the order of module and line; where pools contradict, the places that declare them.
     pub sites: Vec<Identity>,
@@ -68,6 +70,7 @@ impl fmt::Display for Finding {
             }
             Problem::Undeclared => write!(f, "{strategy} `{name}` is joined, and declared nowhere, by ")?,
             Problem::Oversized => write!(f, "{strategy} `{name}` is smaller than what guards it, by ")?,
+            Problem::Unbudgeted => write!(f, "{strategy} of `{name}` has no budget, at ")?,
         }
         for (place, site) in sites.iter().enumerate() {
             write!(f, "{}{site}", if place == 0 { "" } else { " and " })?;
@@ -145,7 +148,21 @@ pub fn check() -> Report {
     let tokens =
         by_half("rate", &declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.keyed))));
     let pools = judge_pools(&declarations);
-    Report { findings: [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools].concat() }
+    let hedges = declarations.iter().filter_map(|it| unbudgeted(it)).collect();
+    Report { findings: [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools, hedges].concat() }
+}
+
+/// A hedge beside `budget = off`: when everything is slow, every call is made twice.
+fn unbudgeted(declaration: &Declaration) -> Option<Finding> {
+    let _ = declaration.hedge?;
+    let retry = declaration.retry.filter(|retry| retry.budget.is_none() && retry.budget_name.is_none())?;
+    let remedy = format!(
+        "up to {} attempts a call when the dependency is slow; leave `budget = off` out, or write `budget = \"10%\"`",
+        2 * (u64::from(retry.max) + 1)
+    );
+    let Identity { name, .. } = declaration.identity;
+    let sites = vec![declaration.identity];
+    Some(Finding { problem: Problem::Unbudgeted, strategy: "hedge", name, sites, remedy })
 }
 
 /// Who names what, and with which figures.

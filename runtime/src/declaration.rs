@@ -8,7 +8,7 @@
 mod observe;
 
 use crate::call::Identity;
-use crate::strategies::{breaker, bulkhead, deadline, isolate, rate, retry, timeout};
+use crate::strategies::{breaker, bulkhead, deadline, hedge, isolate, rate, retry, timeout};
 
 pub use observe::Observe;
 
@@ -23,6 +23,7 @@ pub struct Declaration {
     pub(crate) rate: Option<rate::Config>,
     pub(crate) breaker: Option<breaker::Config>,
     pub(crate) retry: Option<retry::Config>,
+    pub(crate) hedge: Option<hedge::Config>,
     pub(crate) fallback: bool,
     /// The oldest success that answers for a failure, in nanoseconds.
     pub(crate) last_good: Option<u64>,
@@ -54,6 +55,7 @@ impl Declaration {
             rate: None,
             breaker: None,
             retry: None,
+            hedge: None,
             fallback: false,
             last_good: None,
             idempotent: false,
@@ -102,6 +104,12 @@ impl Declaration {
     #[must_use]
     pub const fn retry(self, config: retry::Config) -> Self {
         Self { retry: Some(config), ..self }
+    }
+
+    /// Asks a second time beside a slow attempt.
+    #[must_use]
+    pub const fn hedge(self, config: hedge::Config) -> Self {
+        Self { hedge: Some(config), ..self }
     }
 
     /// Marks that a fallback answers for its failures.

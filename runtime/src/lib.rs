@@ -64,7 +64,7 @@ pub use call::context::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
 pub use call::would::Cut;
 pub use call::{
-    CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, Identity, Refusal, Verdict,
+    CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, HedgeFate, Identity, Refusal, Verdict,
 };
 pub use check::check;
 pub use guard::Guard;
@@ -131,6 +131,8 @@ mod pages {
 
     #[doc = include_str!("../../docs/strategies/retry.md")]
     struct Retry;
+    #[doc = include_str!("../../docs/strategies/hedge.md")]
+    struct Hedge;
 
     #[doc = include_str!("../../docs/strategies/isolate.md")]
     struct Isolate;

@@ -2,9 +2,10 @@
 //!
 //! | file | what it holds to the manual |
 //! |---|---|
-//! | `timeout` `deadline` `bulkhead` `rate` `retry` `breaker` `fallback` `idempotent` `name` | the key of that name |
+//! | `timeout` `deadline` `bulkhead` `rate` `retry` `hedge` `breaker` `fallback` `idempotent` `name` | the key of that name |
 //! | `keyed` | a compartment and a bucket for each key |
 //! | `bulkhead_auto` | slots found by measuring, against a model of a dependency |
+//! | `hedge_load` | what hedging buys under load, and what it costs at most |
 //! | `breaker_windows` `breaker_slow` `breaker_listeners` | the breaker's long form, and who hears of its changes |
 //! | `retry_backoff` `retry_abort` | the retry's long form |
 //! | `isolate` `isolate_plain` | the key of that name, on async and on plain functions |
@@ -26,6 +27,8 @@ mod deadline;
 mod errors;
 mod fallback;
 mod guard;
+mod hedge;
+mod hedge_load;
 mod idempotent;
 mod inject;
 mod isolate;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures::executor::block_on;
-use watertight::{Error, StopReason, WaitFate, resilient};
+use watertight::{Error, HedgeFate, StopReason, WaitFate, resilient};
 use watertight_tests::{AppError, site, yields};
 
 #[resilient(bulkhead = "absent_timeout:1/queue:1", breaker, retry = 2, fallback = || 0)]
@@ -120,6 +120,24 @@ async fn retry() {
     let figures = site("absent_retry");
     assert!(StopReason::ALL.into_iter().all(|reason| figures.stopped_for(reason) == 0), "nothing was decided");
     assert_eq!(figures.retries, 0);
+}
+
+/// Not `Clone` either: without hedge nobody asks for a second body, however long the first takes.
+#[resilient(timeout = "1s", bulkhead = "absent_hedge:2", breaker, idempotent)]
+async fn absent_hedge(argument: Unique) -> Result<(), AppError> {
+    argument.0.fetch_add(1, Ordering::SeqCst);
+    tokio::time::sleep(watertight_tests::ms(900)).await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn hedge() {
+    let runs = Arc::new(AtomicU32::new(0));
+    absent_hedge(Unique(Arc::clone(&runs))).await.unwrap();
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    let figures = site("absent_hedge");
+    assert!(HedgeFate::ALL.into_iter().all(|fate| figures.hedges_by(fate) == 0));
+    assert_eq!(watertight::snapshot().bulkhead("absent_hedge").unwrap().peak_running, 1);
 }
 
 /// An error that cannot be built from watertight's: nothing here can refuse, so nothing asks for it.

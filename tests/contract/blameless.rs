@@ -57,6 +57,10 @@ cells! {
         retry(2, on = [full], budget = off), bulkhead = "blameless.retry:1",
         breaker(name = "blameless.retry", window = 10, min_calls = 2, failures = "50%")
     ] reject: Full;
+    hedge "blameless.hedge" [
+        hedge = "5ms", idempotent, bulkhead = "blameless.hedge:1",
+        breaker(name = "blameless.hedge", window = 10, min_calls = 2, failures = "50%")
+    ] reject: Full;
     fallback "blameless.fallback" [
         fallback = stand_in, bulkhead = "blameless.fallback:1",
         breaker(name = "blameless.fallback", window = 10, min_calls = 2, failures = "50%")

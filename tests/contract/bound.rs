@@ -60,6 +60,9 @@ cells! {
         breaker(name = "bound.breaker", window = 10, failures = "90%", cooldown = "5ms"), bulkhead = "bound.breaker:3/queue:5"
     ];
     retry "bound.retry" [retry(2, backoff = "1ms..9ms", budget = off), bulkhead = "bound.retry:3/queue:5"];
+    hedge "bound.hedge" [
+        hedge = "5ms", idempotent, retry(1, backoff = "1ms..9ms", budget = off), bulkhead = "bound.hedge:3/queue:5"
+    ];
     fallback "bound.fallback" [fallback = stand_in, bulkhead = "bound.fallback:3/queue:5"];
 }
 

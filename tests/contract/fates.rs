@@ -65,6 +65,7 @@ cells! {
         breaker(name = "fates.breaker", window = 100, min_calls = 100), bulkhead = "fates.breaker:1/queue:1"
     ];
     retry "fates.retry" [retry(2, backoff = "1ms..1ms", budget = off), bulkhead = "fates.retry:1/queue:1"];
+    hedge "fates.hedge" [hedge = "5ms", idempotent, bulkhead = "fates.hedge:1/queue:1"];
     fallback "fates.fallback" [fallback = stand_in, bulkhead = "fates.fallback:1/queue:1"];
 }
 

@@ -4,19 +4,19 @@
 //! the law "dropped while waiting leaves the queue" for a function with a breaker. So that there is something to take
 //! and to give back, the cells of the laws about slots have a bulkhead beside the strategy in question.
 //!
-//! | law | module | timeout | deadline | bulkhead | key | rate | breaker | retry | fallback | isolate | guard |
-//! |---|---|---|---|---|---|---|---|---|---|---|---|
-//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ | ✓ + token | ✓ + probe | ✓ + pause | ✓ | ✓ | ✓ |
-//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ | ✓ on its thread | ✓ |
-//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ unasked | ✓ | ✓ |
-//! | a rejection never runs the body | `rejected` | waited | spent | full | full | too often | open | full, thrice | full | full | full |
-//! | a rejection never counts as a failure | `blameless` | waited | spent | full | full | too often | open | full, thrice | full | full | full |
-//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ | ✓ |
-//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
-//! | observing refuses nothing and gives everything back | `observing` | cut | cut | full, waited | full, waited | too often, waited | open | again | ✓ |  |  |
-//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no keys | no token | no window | no clone | no answer | no thread |  |
+//! | law | module | timeout | deadline | bulkhead | key | rate | breaker | retry | hedge | fallback | isolate | guard |
+//! |---|---|---|---|---|---|---|---|---|---|---|---|---|
+//! | dropped before the first poll takes nothing | `unpolled` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | dropped while waiting leaves the queue | `waiting` | ✓ | ✓ | ✓ | ✓ | ✓ + token | ✓ + probe | ✓ + pause | ✓ | ✓ | ✓ | ✓ |
+//! | dropped while running gives back | `running` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ + probe | ✓ | ✓ | ✓ | ✓ on its thread | ✓ |
+//! | a panic in the body gives back | `panics` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ counts | ✓ once | ✓ | ✓ unasked | ✓ | ✓ |
+//! | a rejection never runs the body | `rejected` | waited | spent | full | full | too often | open | full, thrice | full | full | full | full |
+//! | a rejection never counts as a failure | `blameless` | waited | spent | full | full | too often | open | full, thrice | full | full | full | full |
+//! | value and error come back untouched | `untouched` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | handed on | ✓ | ✓ |
+//! | the bound holds at every instant | `bound` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | one finished call, one fate | `fates` | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
+//! | observing refuses nothing and gives everything back | `observing` | cut | cut | full, waited | full, waited | too often, waited | open | again |  | ✓ |  |  |
+//! | an absent strategy costs nothing | `absent` | no timer | no reading | no slot | no keys | no token | no window | no clone | no second body | no answer | no thread |  |
 //!
 //! A timeout never rejects, it cuts off; its cells in the two rows about rejections are those of a wait as long as the
 //! timeout.

@@ -37,6 +37,7 @@ cells! {
     rate "panics.rate" [rate = "1000000/s", bulkhead = "panics.rate:1"];
     breaker "panics.breaker" [breaker(name = "panics.breaker"), bulkhead = "panics.breaker:1"];
     retry "panics.retry" [retry = 2, bulkhead = "panics.retry:1"];
+    hedge "panics.hedge" [hedge = "5ms", idempotent, bulkhead = "panics.hedge:1"];
     fallback "panics.fallback" [fallback = stand_in, bulkhead = "panics.fallback:1"];
 }
 

@@ -32,6 +32,7 @@ cells! {
     rate "rejected.rate" [rate = "1/h"] reject: Limited;
     breaker "rejected.breaker" [breaker(name = "rejected.breaker")] reject: Isolated;
     retry "rejected.retry" [retry(2, on = [full], budget = off), bulkhead = "rejected.retry:1"] reject: Full;
+    hedge "rejected.hedge" [hedge = "5ms", idempotent, bulkhead = "rejected.hedge:1"] reject: Full;
     fallback "rejected.fallback" [fallback = stand_in, bulkhead = "rejected.fallback:1"] reject: Full;
 }
 

@@ -41,6 +41,7 @@ cells! {
     rate "running.rate" [rate = "1000000/s", bulkhead = "running.rate:1"];
     breaker "running.breaker" [breaker(name = "running.breaker"), bulkhead = "running.breaker:1"];
     retry "running.retry" [retry = 2, bulkhead = "running.retry:1"];
+    hedge "running.hedge" [hedge = "5ms", idempotent, bulkhead = "running.hedge:1"];
     fallback "running.fallback" [fallback = stand_in, bulkhead = "running.fallback:1"];
 }
 

@@ -29,6 +29,7 @@ cells! {
     rate "unpolled.rate" [rate = "2/h", bulkhead = "unpolled.rate:1"];
     breaker "unpolled.breaker" [breaker(name = "unpolled.breaker"), bulkhead = "unpolled.breaker:1"];
     retry "unpolled.retry" [retry = 2, bulkhead = "unpolled.retry:1"];
+    hedge "unpolled.hedge" [hedge = "5ms", idempotent, bulkhead = "unpolled.hedge:1"];
     fallback "unpolled.fallback" [fallback = stand_in, bulkhead = "unpolled.fallback:1"];
 }
 

@@ -40,6 +40,7 @@ cells! {
     rate "untouched.rate" [rate = "1000000/s"];
     breaker "untouched.breaker" [breaker(name = "untouched.breaker", window = 100, min_calls = 100)];
     retry "untouched.retry" [retry(2, backoff = "1ms..1ms", budget = off)];
+    hedge "untouched.hedge" [hedge = "5ms", idempotent];
     fallback "untouched.fallback" [fallback = hand_on];
 }
 

@@ -50,6 +50,7 @@ cells! {
     rate "waiting.rate" [rate = "1/h", bulkhead = "waiting.rate:1/queue:1"];
     breaker "waiting.breaker" [breaker(name = "waiting.breaker"), bulkhead = "waiting.breaker:1/queue:1"];
     retry "waiting.retry" [retry = 2, bulkhead = "waiting.retry:1/queue:1"];
+    hedge "waiting.hedge" [hedge = "5ms", idempotent, bulkhead = "waiting.hedge:1/queue:1"];
     fallback "waiting.fallback" [fallback = stand_in, bulkhead = "waiting.fallback:1/queue:1"];
 }
 

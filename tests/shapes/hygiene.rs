@@ -81,6 +81,12 @@ mod hostile {
         Result::Ok(__wt_fallback)
     }
 
+    #[resilient(timeout = "20ms", hedge = "15ms", idempotent)]
+    pub(super) async fn hedged(__wt_call: u8, __wt_again: u8, __wt_is_last: u8, __wt_beside: u8) -> Result<u8> {
+        super::super::support::step().await?;
+        Result::Ok(__wt_call + __wt_again + __wt_is_last + __wt_beside)
+    }
+
     #[resilient(timeout = "20ms", fallback = plain)]
     pub(super) async fn with_plain(value: u8) -> u8 {
         '__wt_body: {
@@ -102,6 +108,7 @@ async fn names_of_the_users_are_the_users() {
     assert_eq!(failing(2, hostile::without_fallback(1, 2, 3, 4)).await, Ok(16));
     assert!(cut_off(hostile::without_fallback(1, 2, 3, 4)).await.is_err());
     assert_eq!((hostile::with_fallback(1, 2).await, cut_off(hostile::with_fallback(1, 2)).await), (Ok(2), Ok(1)));
+    assert_eq!(hostile::hedged(1, 2, 3, 4).await, Ok(10));
     assert_eq!((hostile::with_plain(5).await, cut_off(hostile::with_plain(5)).await), (5, 7));
 }
 

@@ -119,6 +119,20 @@ async fn retried(text: String) -> Option<usize> {
     ready(Some(text.len())).await
 }
 
+/// Two at once.
+#[resilient(timeout = "1s", hedge(after = "p95", floor = "10ms"), idempotent)]
+async fn hedged(text: String, mut more: Vec<u8>, _unused: &str) -> Outcome<usize> {
+    ready(()).await;
+    more.push(1);
+    Ok(text.len().saturating_add(more.len()))
+}
+
+/// Two at once, without arguments.
+#[resilient(hedge = "50ms", idempotent, fallback = || 0)]
+async fn hedged_unit() -> u8 {
+    ready(1).await
+}
+
 /// A client.
 struct Client {
     /// Calls so far.
@@ -154,6 +168,7 @@ async fn the_functions_work() {
     assert_eq!(keyed("text".to_owned(), 1).await.ok(), Some(5));
     assert!(endless(0).await.is_ok());
     assert_eq!(retried("text".to_owned()).await, Some(4));
+    assert_eq!((hedged("text".to_owned(), Vec::new(), "").await.ok(), hedged_unit().await), (Some(5), 1));
     let mut client = Client { calls: 0 };
     assert_eq!(client.set("key".to_owned()).await.ok(), Some(1));
     assert_eq!(client.get("key".to_owned()).await.ok(), Some(1));

@@ -12,6 +12,7 @@ mod company;
 mod fallbacks;
 mod futures;
 mod generics;
+mod hedged;
 mod hygiene;
 mod nesting;
 mod receivers;

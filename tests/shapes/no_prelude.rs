@@ -32,6 +32,11 @@ fn spare(text: &str) -> usize {
     text.len() + 9
 }
 
+#[resilient(hedge = "50ms", idempotent)]
+async fn hedged(text: ::std::string::String) -> Outcome<usize> {
+    Outcome::Ok(text.len())
+}
+
 struct Client;
 
 #[resilient(timeout = "1s", fallback = |failure| match failure {
@@ -53,6 +58,7 @@ fn expansions_need_no_prelude() {
         let sum = shape(::std::string::ToString::to_string("text"), ::std::vec![1]).await;
         ::core::assert!(::core::matches!(sum, Outcome::Ok(6)));
         ::core::assert!(::core::matches!(with_call(::std::string::String::new()).await, Outcome::Ok(9)));
+        ::core::assert!(::core::matches!(hedged(::std::string::String::new()).await, Outcome::Ok(0)));
         ::core::assert!(::core::matches!(Client.get().await, Outcome::Ok(3)));
     });
 }

@@ -31,6 +31,7 @@ fn body_errors_point_into_the_body() {
     assert!(bare.len() > 12, "{bare:#?}");
     assert_eq!(places("body_once"), bare);
     assert_eq!(places("body_again"), bare);
+    assert_eq!(places("body_beside"), bare);
 }
 
 /// Each error of a case with its line and column.

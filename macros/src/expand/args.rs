@@ -20,7 +20,7 @@
 //! - No binding is listed twice, none is invented, and the receiver is not among them.
 //! - A binding under `#[cfg]` carries that `#[cfg]` to every line that names it.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
@@ -214,6 +214,12 @@ impl VisitMut for Collector<'_> {
     }
 }
 
+/// Whether the attempt about to begin is the call's last.
+pub(super) fn call_is_last(at: Span) -> TokenStream {
+    let call = local("__wt_call", at);
+    quote_spanned!(ours(at)=> #call.is_last())
+}
+
 impl Binding {
     /// Before the first attempt.
     pub(super) fn put_by(&self, paths: &Paths<'_>) -> TokenStream {
@@ -225,14 +231,14 @@ impl Binding {
         quote_spanned!(at=> #(#cfg)* #quiet let mut #given = #new::new(#ident);)
     }
 
-    /// At the start of an attempt; `taken` when the body takes it along, otherwise it is rebound in the body.
-    pub(super) fn hand_out(&self, call: &Ident, taken: bool) -> TokenStream {
+    /// At the start of an attempt, the last one if `is_last` says so; `taken` when the body takes it along, otherwise it is rebound in the body.
+    pub(super) fn hand_out(&self, is_last: impl Fn(Span) -> TokenStream, taken: bool) -> TokenStream {
         let (cfg, ident, at, quiet) = (&self.cfg, &self.ident, ours(self.ident.span()), quiet(&self.ident));
         let mutability = self.mutability.filter(|_| taken);
         let value = match self.how {
             How::Give => {
-                let (given, call) = (self.given(), local(&call.to_string(), self.ident.span()));
-                let last = if self.kept { quote_spanned!(at=> false) } else { quote_spanned!(at=> #call.is_last()) };
+                let given = self.given();
+                let last = if self.kept { quote_spanned!(at=> false) } else { is_last(self.ident.span()) };
                 quote_spanned!(at=> #given.give(#last))
             }
             How::Lend => quote_spanned!(at=> &mut *#ident),

@@ -7,6 +7,12 @@
 //!                                                     let body = pin!(Some(async move { BODY }));
 //!                                                     if let Some(end) = attempt(call, body, kind).await { break end; }
 //!                                                 }
+//! with hedge
+//! let again = |is_last| { let argument = given.give(is_last); async move { BODY } };
+//! loop {
+//!     let body = pin!(Some(again(false)));
+//!     if let Some(end) = race(call, body, (pin!(None), pin!(None)), &mut again, kind).await { break end; }
+//! }
 //! ```
 //!
 //! A fallback that names no argument is handed along (`once_or`, `attempt_or`) and runs inside of the same future: an
@@ -15,7 +21,9 @@
 //!
 //! The block stays in place and is handed down by `Pin<&mut _>`. Passed by value, it would be copied into the future of
 //! every function it goes through, and deep call chains would overflow their stacks. It is an `async` block and no
-//! closure: a closure that is called twice cannot lend `&mut self` to what it returns, and one that can loses `Send`.
+//! closure: a closure that is called twice cannot lend `&mut self` to what it returns, and one that can loses `Send`. With
+//! hedge it is one all the same, since two futures of one type have to come from one place in the source; there is nothing to
+//! lend then, since two bodies could not both have it.
 //!
 //! Without retry the block takes its surroundings along (`async move`), as the plain function did, but for what a
 //! fallback names. With retry the
@@ -36,7 +44,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lifetime, Token, Type, TypeInfer};
 
-use super::args::Binding;
+use super::args::{self, Binding};
 use super::paths::{Paths, local, ours};
 use crate::parse::shape::{Output, Shape};
 use crate::plan::Plan;
@@ -85,10 +93,9 @@ pub(super) fn once(plan: &Plan, taken: Option<&[Binding]>, then: &Then<'_>, path
 /// The same for a body that may run again.
 pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, then: &Then<'_>, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
-    let call = local("__wt_call", here);
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
     let leave = bindings.iter().map(Binding::leave);
-    let hand_out = bindings.iter().map(|binding| binding.hand_out(&call, moves));
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(args::call_is_last, moves));
     let take_in = if moves { TokenStream::new() } else { bindings.iter().map(Binding::take_in).collect() };
     let body = block(plan, &take_in);
     // What cannot be had twice is reported where the block is made: at the word that asks for the second time.
@@ -131,6 +138,41 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, then: &Then<
                 }
             }
         }
+    }
+}
+
+/// The same for a body that may run a second time beside the first.
+pub(super) fn beside(plan: &Plan, bindings: &[Binding], key: Span, paths: &Paths<'_>) -> TokenStream {
+    let here = Span::mixed_site();
+    let (race, kind) = (paths.race(here), kind(plan, paths));
+    let is_last = |at| local("__wt_is_last", at).into_token_stream();
+    let put_by = bindings.iter().map(|binding| binding.put_by(paths));
+    let leave = bindings.iter().map(Binding::leave);
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(is_last, true));
+    let body = block(plan, &TokenStream::new());
+    let asynchronous = quote_spanned!(key=> async move);
+    // Without arguments of its own to hand out, the closure has no use for the word.
+    quote_spanned! {here=>
+        #(#put_by)*
+        let mut __wt_again = |__wt_is_last: bool| {
+            let _ = __wt_is_last;
+            #(#hand_out)*
+            #asynchronous #body
+        };
+        let __wt_end = loop {
+            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(__wt_again(false)));
+            #kind
+            let __wt_beside = (
+                ::core::pin::pin!(::core::option::Option::None),
+                ::core::pin::pin!(::core::option::Option::None),
+            );
+            if let ::core::option::Option::Some(__wt_end) =
+                #race(__wt_call.as_mut(), __wt_body, __wt_beside, &mut __wt_again, __wt_kind).await
+            {
+                break __wt_end;
+            }
+        };
+        #(#leave)*
     }
 }
 

@@ -22,7 +22,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
-use super::args::Binding;
+use super::args::{self, Binding};
 use super::body::{block, kind};
 use super::paths::{Paths, local, ours};
 use crate::parse::shape::Kind;
@@ -34,10 +34,9 @@ pub(super) fn run(plan: &Plan, isolate: &Isolate, bindings: &[Binding], paths: &
     let (enter, entered, end, isolated) =
         (paths.enter(here), paths.entered(here), paths.end(here), paths.isolated(isolate.key));
     let kind = kind(plan, paths);
-    let call = local("__wt_call", here);
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
     let leave = bindings.iter().map(Binding::leave);
-    let hand_out = bindings.iter().map(|binding| binding.hand_out(&call, true));
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(args::call_is_last, true));
     let body = block(plan, &TokenStream::new());
     let seat = local("__wt_seat", isolate.key);
     let body = quote_spanned!(ours(isolate.key)=> #isolated(#seat, async move #body));

@@ -55,6 +55,7 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     } else {
         bindings.is_some()
     } || plan.isolate.is_some()
+        || plan.hedge.is_some()
         || !plan.fallback.as_ref().is_some_and(is_made_at_once);
     let paths = Paths(&plan.runtime);
     let here = Span::mixed_site();
@@ -70,6 +71,8 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     };
     let run = if let Some(isolate) = &plan.isolate {
         isolated::run(&plan, isolate, bindings.as_deref().unwrap_or_default(), &paths)
+    } else if let Some(hedge) = &plan.hedge {
+        body::beside(&plan, bindings.as_deref().unwrap_or_default(), hedge.key, &paths)
     } else if runs_again {
         let moves = args::may_move(&plan.item.sig);
         body::again(&plan, bindings.as_deref().unwrap_or_default(), moves, &then, &paths)

@@ -43,6 +43,7 @@ names! {
     breaker => breaker::Config;
     isolate => isolate::Config;
     retry => retry::Config;
+    hedge => hedge::Config;
     observe => Observe;
     list => list;
     call => Call;
@@ -55,6 +56,7 @@ names! {
     once_or => once_or;
     attempt => attempt;
     attempt_or => attempt_or;
+    race => race;
     given => Given;
     keys => keys;
     key_of => keys::KeyOf;

@@ -19,6 +19,7 @@ use super::paths::Paths;
 use crate::parse::backoff::{Backoff, Curve, Jitter};
 use crate::parse::breaker::Window;
 use crate::parse::bulkhead::{Bulkhead, Slots};
+use crate::parse::hedge::{After, Hedge};
 use crate::parse::isolate::Threads;
 use crate::parse::mode::Mode;
 use crate::parse::on::Kind as Word;
@@ -76,6 +77,10 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     if let Some(retry) = &plan.retry {
         let config = self::retry(retry, &paths.retry(here));
         calls.extend(quote_spanned!(here=> .retry(#config)));
+    }
+    if let Some(hedge) = &plan.hedge {
+        let config = self::hedge(hedge.when, &paths.hedge(here));
+        calls.extend(quote_spanned!(here=> .hedge(#config)));
     }
     if let Some(nanos) = plan.last_good {
         calls.extend(quote_spanned!(here=> .last_good(#nanos)));
@@ -208,6 +213,15 @@ fn retry(retry: &Retry, config: &TokenStream) -> TokenStream {
     ];
     let marks: TokenStream = marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark).collect();
     quote!(#config::new(#times) #backoff #max_duration #budget #marks)
+}
+
+fn hedge(hedge: Hedge, config: &TokenStream) -> TokenStream {
+    let after = match hedge.after {
+        After::Fixed(nanos) => quote!(#config::fixed(#nanos)),
+        After::Percentile(tenths) => quote!(#config::percentile(#tenths)),
+    };
+    let floor = hedge.floor.map(|nanos| quote!(.floor(#nanos)));
+    quote!(#after #floor)
 }
 
 fn backoff(backoff: Backoff) -> TokenStream {

@@ -8,6 +8,7 @@
 //!            | breaker | breaker = "NAME" | breaker( … )
 //!            | rate = "[NAME:]COUNT/UNIT[/burst:N][/wait:DURATION]" | rate = "NAME"
 //!            | retry = N | retry(N, … )
+//!            | hedge = "DURATION" | hedge = "pN" | hedge( … )
 //!            | fallback = PATH | fallback = CLOSURE | fallback = CALL | fallback = last_good("DURATION")
 //!            | mode = observe | mode = enforce | mode(KEY = observe, … )
 //!            | key = EXPRESSION
@@ -34,6 +35,7 @@ use syn::{Expr, Path, Token};
 use super::breaker::{self, Breaker};
 use super::bulkhead::{self, Bulkhead};
 use super::fallback::{self, Fallback};
+use super::hedge::{self, Hedge};
 use super::isolate::{self, Threads};
 use super::mode::{self, Mode};
 use super::rate::{self, Rate};
@@ -43,10 +45,11 @@ use super::{assigned, keys, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
-pub(crate) const KEYS: [&str; 14] = [
+pub(crate) const KEYS: [&str; 15] = [
     "fallback",
     "deadline",
     "retry",
+    "hedge",
     "breaker",
     "rate",
     "bulkhead",
@@ -72,6 +75,7 @@ pub(crate) struct Args {
     pub(crate) breaker: Slot<Breaker>,
     pub(crate) rate: Slot<Rate>,
     pub(crate) retry: Slot<Retry>,
+    pub(crate) hedge: Slot<Hedge>,
     pub(crate) fallback: Slot<Fallback>,
     /// What selects a compartment, an expression over the arguments.
     pub(crate) key: Slot<Expr>,
@@ -111,6 +115,7 @@ impl Args {
             || self.breaker.written()
             || self.rate.written()
             || self.retry.written()
+            || self.hedge.written()
             || self.fallback.written()
     }
 
@@ -118,7 +123,7 @@ impl Args {
     pub(crate) fn off(&self) -> impl Iterator<Item = Span> {
         let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
         let others = [self.rate.off(), self.bulkhead.off(), self.isolate.off(), self.timeout.off()];
-        let rest = [self.key.off(), self.mode.off(), self.guards.off(), self.idempotent.off()];
+        let rest = [self.hedge.off(), self.key.off(), self.mode.off(), self.guards.off(), self.idempotent.off()];
         strategies.into_iter().chain(others).chain(rest).flatten()
     }
 
@@ -133,6 +138,7 @@ impl Args {
             breaker: self.breaker.over(&defaults.breaker),
             rate: self.rate.over(&defaults.rate),
             retry: self.retry.over(&defaults.retry),
+            hedge: self.hedge.over(&defaults.hedge),
             fallback: self.fallback.over(&defaults.fallback),
             key: self.key.over(&defaults.key),
             mode: self.mode.over(&defaults.mode),
@@ -157,6 +163,7 @@ impl Args {
             "isolate" => self.isolate.set(key, isolate::read(key, input, errors), errors),
             "breaker" => self.breaker.set(key, breaker::read(key, input, errors), errors),
             "rate" => self.rate.set(key, rate::read(key, input, errors), errors),
+            "hedge" => self.hedge.set(key, hedge::read(key, input, errors), errors),
             "retry" => self.retry.set(key, retry::read(key, input, errors), errors),
             "fallback" => self.fallback.set(key, fallback::read(key, input, errors), errors),
             "key" => self.key.set(key, expression(key, input, errors), errors),
@@ -188,6 +195,7 @@ impl Args {
             "breaker" => self.breaker.set_off(key, errors),
             "rate" => self.rate.set_off(key, errors),
             "retry" => self.retry.set_off(key, errors),
+            "hedge" => self.hedge.set_off(key, errors),
             "fallback" => self.fallback.set_off(key, errors),
             "key" => self.key.set_off(key, errors),
             "mode" => self.mode.set_off(key, errors),

@@ -19,6 +19,7 @@ pub(crate) mod block;
 pub(crate) mod breaker;
 pub(crate) mod bulkhead;
 pub(crate) mod fallback;
+pub(crate) mod hedge;
 pub(crate) mod isolate;
 pub(crate) mod item;
 pub(crate) mod mode;
@@ -38,7 +39,8 @@ use syn::{Expr, LitFloat, LitInt, LitStr, Token};
 use crate::diag::Errors;
 
 /// The keys whose value has a unit of time.
-const DURATIONS: [&str; 8] = ["timeout", "deadline", "cooldown", "backoff", "slow", "first", "cap", "max_duration"];
+const DURATIONS: [&str; 11] =
+    ["timeout", "deadline", "cooldown", "backoff", "slow", "first", "cap", "max_duration", "hedge", "after", "floor"];
 
 /// Reads `key …, key …` to the end, handing the stream behind each key to `read`.
 fn keys(input: ParseStream<'_>, errors: &mut Errors, mut read: impl FnMut(&Ident, ParseStream<'_>, &mut Errors)) {

@@ -93,6 +93,9 @@ shapes! {
         async fn get(&self, id: u8) -> Result<u8, AppError> { load(id).await }
         fn sync(&self) -> u8 { 5 }
         #[resilient(skip)] async fn bare(&self) {} }"
+    hedged:
+        r#"hedge(after = "p95", floor = "10ms"), retry = 1, idempotent, fallback = stale(&name)"#
+        "async fn get(&self, name: String, mut page: u32, text: &str) -> Result<Vec<u8>, AppError> { self.load(name, page).await }"
     returns_a_future:
         r#"timeout = "1s""#
         "fn get(a: &str) -> BoxFuture<'static, Result<String, AppError>> { let a = a.to_owned(); async move { load(a).await }.boxed() }"
@@ -110,7 +113,7 @@ fn the_runtime_is_named_as_it_is_said_to_be() {
 fn pretty(attribute: &str, item: &str) -> String {
     let out = expansion(tokens(attribute), tokens(item));
     // A method is a method only inside of an `impl`.
-    let method = item.starts_with("fn get<'life0") || item.contains("(&mut self, mut");
+    let method = item.starts_with("fn get<'life0") || item.contains("(&mut self, mut") || item.contains("(&self, name");
     let out = if method { quote::quote!(impl Guarded { #out }) } else { out };
     match syn::parse2(out.clone()) {
         Ok(file) => prettyplease::unparse(&file),

@@ -3,6 +3,7 @@
 use crate::parse::backoff::Backoff;
 use crate::parse::breaker::Window;
 use crate::parse::bulkhead::Slots;
+use crate::parse::hedge::{After, Hedge};
 use crate::parse::mode::Strategy;
 use crate::parse::on::Kind;
 use crate::parse::retry::Budget;
@@ -138,6 +139,18 @@ fn retry_counts_the_further_attempts() {
     assert!(matches!(budget("\"10%+5/s\""), Some(Budget::Share(part, granted)) if (part, granted) == (0.1, 5.0)));
     assert!(matches!(budget("\"0%+0.5/s\""), Some(Budget::Share(part, granted)) if (part, granted) == (0.0, 0.5)));
     assert!(matches!(budget("off"), Some(Budget::Off)));
+}
+
+#[test]
+fn a_hedge_is_due_after_a_length_or_a_percentile() {
+    let hedge = |text: &str| plan(&format!("{text}, idempotent")).hedge.expect("a hedge").when;
+    assert_eq!(hedge("hedge = \"50ms\""), Hedge { after: After::Fixed(50_000_000), floor: None });
+    assert_eq!(hedge("hedge = \"p95\""), Hedge { after: After::Percentile(950), floor: None });
+    assert_eq!(hedge("hedge = \"p99.9\"").after, After::Percentile(999));
+    assert_eq!(hedge("hedge = \"p50\"").after, After::Percentile(500));
+    let long = Hedge { after: After::Percentile(990), floor: Some(10_000_000) };
+    assert_eq!(hedge("hedge(after = \"p99\", floor = \"10ms\")"), long);
+    assert_eq!(hedge("hedge(after = \"1ms\",)"), Hedge { after: After::Fixed(1_000_000), floor: None });
 }
 
 #[test]

@@ -139,6 +139,27 @@ const MISTAKES: &[&str] = &[
     "retry(2, on = [full])",
     "retry(2, on)",
     "retry(2, on = 5)",
+    "hedge",
+    "hedge = 50",
+    "hedge = \"50\"",
+    "hedge = \"95\"",
+    "hedge = \"95%\"",
+    "hedge = \"P95\"",
+    "hedge = \"p\"",
+    "hedge = \"p99.95\"",
+    "hedge = \"p40\", idempotent",
+    "hedge = \"p100\", idempotent",
+    "hedge = \"500us\", idempotent",
+    "hedge = \"-5ms\", idempotent",
+    "hedge(), idempotent",
+    "hedge(after = \"50ms\", floor = \"5ms\"), idempotent",
+    "hedge(after = \"p95\", max = 2), idempotent",
+    "hedge(after = \"p95\", floor = 5), idempotent",
+    "hedge = \"p95\"",
+    "hedge = \"50ms\", timeout = \"50ms\", idempotent",
+    "hedge(after = \"p95\", floor = \"2s\"), deadline = \"1s\", idempotent",
+    "hedge = \"p95\", isolate = \"reports:4\", idempotent",
+    "hedge = \"p95\", timeout = \"1s\", mode = observe, idempotent",
     "fallback",
     "fallback = 5",
     "fallback = |a, b| 5",
@@ -198,7 +219,7 @@ fn all_mistakes_are_told_at_once() {
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
             `timout` is no key of this attribute
-            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `key`, `mode`, `guards`, `idempotent`, `name` and `crate`
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `hedge`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `key`, `mode`, `guards`, `idempotent`, `name` and `crate`
             `bulkhead = "recs:0"`: no call could ever run in 0 slots
             write how many may run at once, 1 or more; to shut a function off, isolate its breaker
             `backoff = "2s..1s"`: the first pause is longer than the longest one
@@ -236,6 +257,29 @@ fn items_that_cannot_be_guarded() {
         all.extend([item, "\n", &messages[0], "\n\n"]);
     }
     expect_test::expect_file!["../../tests/snapshots/items.txt"].assert_eq(&all);
+}
+
+#[test]
+fn functions_whose_bodies_could_not_run_side_by_side() {
+    let items = [
+        "async fn get(&mut self) -> u8 { 5 }",
+        "async fn get(self) -> u8 { 5 }",
+        "async fn get(mut self) -> u8 { 5 }",
+        "async fn get(self: Arc<Self>) -> u8 { 5 }",
+        "async fn get(page: &mut Vec<u8>) -> u8 { 5 }",
+        "async fn get((id, page): (u8, &mut Vec<u8>)) -> u8 { 5 }",
+        "async fn get(Page(ref mut page): Page) -> u8 { 5 }",
+        "fn steps(a: u8) -> impl Future<Output = u8> { let b = a; async move { b } }",
+    ];
+    let mut all = String::new();
+    for item in items {
+        let messages = plan_on("hedge = \"p95\", idempotent", item).err().unwrap_or_else(|| panic!("accepted: {item}"));
+        assert_eq!(messages.len(), 1, "{item}: {messages:#?}");
+        all.extend([item, "\n", &messages[0], "\n\n"]);
+    }
+    expect_test::expect_file!["../../tests/snapshots/not_side_by_side.txt"].assert_eq(&all);
+    let shared = "async fn get(&self, self_less: &str, callback: fn(&mut u8), (a, b): (u8, String)) -> u8 { 5 }";
+    assert!(plan_on("hedge = \"p95\", idempotent", shared).is_ok());
 }
 
 #[test]

@@ -91,6 +91,16 @@ async fn with_breaker(n: u32) -> Result<u32, Failed> {
     black_box(Ok(n))
 }
 
+#[resilient(breaker(window = "10s"))]
+async fn with_breaker_in_time(n: u32) -> Result<u32, Failed> {
+    black_box(Ok(n))
+}
+
+#[resilient(timeout = "300ms", hedge = "p95", idempotent)]
+async fn with_hedge(n: u32) -> Result<u32, Failed> {
+    black_box(Ok(n))
+}
+
 #[resilient(retry = 2)]
 async fn with_retry(n: u32) -> Result<u32, Failed> {
     black_box(Ok(n))
@@ -117,6 +127,12 @@ async fn refusing(hang: bool) -> Result<u32, Failed> {
 #[resilient(breaker(name = "bench-open", window = 1, min_calls = 1, cooldown = "1h"))]
 async fn broken() -> Result<u32, Failed> {
     Err(Failed)
+}
+
+#[resilient(timeout = "300ms", hedge = "100ms", idempotent)]
+async fn pending_hedged() -> Result<(), Failed> {
+    tokio::task::yield_now().await;
+    Ok(())
 }
 
 #[resilient(timeout = "300ms")]
@@ -181,6 +197,8 @@ fn single_thread(criterion: &mut Criterion) {
     #[cfg(feature = "rate")]
     thousand!(group, runtime, "rate_key", |n| with_rate_key(n));
     thousand!(group, runtime, "breaker", |n| with_breaker(n));
+    thousand!(group, runtime, "breaker_in_time", |n| with_breaker_in_time(n));
+    thousand!(group, runtime, "hedge", |n| with_hedge(n));
     thousand!(group, runtime, "retry", |n| with_retry(n));
     thousand!(group, runtime, "deadline", |n| with_deadline(n));
     group.finish();
@@ -188,6 +206,7 @@ fn single_thread(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pending");
     thousand!(group, runtime, "hand_timeout", |_n| hand_pending_once());
     thousand!(group, runtime, "timeout", |_n| pending_once());
+    thousand!(group, runtime, "hedge", |_n| pending_hedged());
     group.finish();
 }
 

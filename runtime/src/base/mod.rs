@@ -10,6 +10,7 @@
 pub(crate) mod clock;
 pub(crate) mod histogram;
 pub(crate) mod lane;
+pub(crate) mod lengths;
 pub(crate) mod line;
 pub(crate) mod number;
 pub(crate) mod park;

@@ -82,7 +82,7 @@ impl Hold {
 
     #[inline]
     fn new(bulkhead: u32, holder: u64) -> Self {
-        Self((u64::from(bulkhead) << (Self::HOLDER_BITS + 1)) | ((holder & Self::HOLDER_MASK) << 1))
+        Self((u64::from(bulkhead) << (Self::HOLDER_BITS + 1)) | (holder << 1))
     }
 
     #[inline]
@@ -111,12 +111,14 @@ impl Hold {
 pub(crate) struct Holding {
     bulkhead: u32,
     lent: bool,
+    /// Held by the second attempt of a hedged one: the first may hold one of the same bulkhead.
+    second: bool,
 }
 
 impl Holding {
     #[inline]
     pub(crate) fn of(bulkhead: u32) -> Self {
-        Self { bulkhead, lent: false }
+        Self { bulkhead, lent: false, second: false }
     }
 
     #[inline]
@@ -127,6 +129,17 @@ impl Holding {
     #[inline]
     pub(crate) fn is_lent(self) -> bool {
         self.lent
+    }
+
+    /// Tells this slot from the one that the same call's first attempt holds.
+    pub(crate) fn mark_second(&mut self) {
+        self.second = true;
+    }
+
+    /// The tag under which the loans of a call that holds this are known: a call has two when it is hedged.
+    #[inline]
+    pub(crate) fn tag(self, call: u64) -> u64 {
+        (call & (Hold::HOLDER_MASK >> 1)) | (u64::from(self.second) << (Hold::HOLDER_BITS - 1))
     }
 }
 
@@ -220,7 +233,10 @@ impl Ambient {
             };
             let hold = holding.and_then(|holding| {
                 let at = here.place(holding.bulkhead)?;
-                Some((at, here.holds[at].replace(Hold::new(holding.bulkhead, self.call).lent(holding.lent))))
+                Some((
+                    at,
+                    here.holds[at].replace(Hold::new(holding.bulkhead, holding.tag(self.call)).lent(holding.lent)),
+                ))
             });
             Scope { outer, hold }
         })
@@ -256,12 +272,6 @@ impl Ambient {
             is_theirs
         })
     }
-}
-
-/// The tag under which a call's loans are known.
-#[inline]
-pub(crate) fn holder_tag(call: u64) -> u64 {
-    call & Hold::HOLDER_MASK
 }
 
 /// Restores the outer context when dropped.

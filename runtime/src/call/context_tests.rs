@@ -102,3 +102,18 @@ fn numbers_are_unique_over_threads() {
     assert_eq!(all.len(), 40_000);
     assert!(!all.contains(&0));
 }
+
+#[test]
+fn the_two_attempts_of_a_hedged_call_hold_apart_what_they_hold() {
+    let first = Holding::of(7);
+    let mut second = Holding::of(7);
+    second.mark_second();
+    assert_ne!(first.tag(1), second.tag(1));
+    let scope = in_call(1, 0, Some(first));
+    let lender = Ambient::borrow(7).expect("the first's slot");
+    drop(scope);
+    let _scope = in_call(1, 1, Some(second));
+    let _ = Ambient::borrow(7).expect("the second's own, which is not lent");
+    assert!(!Ambient::repay(7, lender), "what is owed to the first cannot be repaid to the second");
+    assert!(Ambient::repay(7, second.tag(1)));
+}

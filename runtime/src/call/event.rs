@@ -30,6 +30,10 @@ pub enum Event {
     BodyReturned,
     /// The body was cut off.
     BodyCutOff,
+    /// A second attempt begins beside the one that runs.
+    Hedged,
+    /// The body was dropped: the other attempt of the two answered first.
+    BodyLost,
     /// The slot was given back.
     SlotFreed,
     /// The breaker was told the result.

@@ -7,6 +7,7 @@
 //! Invariants: no strategy is named here by its type; everything is plain data that may be copied or read from any
 //! thread; the context goes down the line and an outcome comes up, nothing else crosses.
 
+mod attempts;
 pub(crate) mod context;
 #[cfg(test)]
 mod context_tests;
@@ -24,6 +25,7 @@ pub(crate) mod watch;
 pub(crate) mod world;
 pub(crate) mod would;
 
+pub use attempts::HedgeFate;
 pub use context::CallId;
 pub use error::{Error, ErrorKind};
 pub use event::Event;

@@ -17,43 +17,14 @@
 
 use std::sync::OnceLock;
 
+pub use super::attempts::AttemptFate;
+use super::attempts::HedgeFate;
 pub use super::fate::WaitFate;
 use super::fate::{FATES, FallbackUse, Fate, Refusal};
 use super::would::{Cut, Would, WouldFigures};
 use crate::base::histogram::{Bands, Histogram};
 use crate::base::lane::{CELLS, Count, Lane};
-
-/// How an attempt came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum AttemptFate {
-    /// A value.
-    Ok,
-    /// An error of the body's own.
-    Error,
-    /// Cut off by the timeout or the deadline.
-    TimedOut,
-    /// Dropped by the caller while the body ran.
-    Cancelled,
-    /// The body panicked.
-    Panicked,
-}
-
-impl AttemptFate {
-    /// Every way.
-    pub const ALL: [Self; 5] = [Self::Ok, Self::Error, Self::TimedOut, Self::Cancelled, Self::Panicked];
-
-    /// The word used in figures and metric labels.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::TimedOut => "timed_out",
-            Self::Cancelled => "cancelled",
-            Self::Panicked => "panicked",
-        }
-    }
-}
+use crate::base::lengths::Lengths;
 
 /// Why a failed attempt was not followed by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,6 +72,7 @@ struct Figures {
     attempts: [Count; AttemptFate::ALL.len()],
     retries: Count,
     stops: [Count; StopReason::ALL.len()],
+    hedges: [Count; HedgeFate::ALL.len()],
     at_once: Count,
     queued: Count,
     dequeued: Count,
@@ -129,6 +101,7 @@ impl Figures {
             attempts: [const { Count::new() }; AttemptFate::ALL.len()],
             retries: Count::new(),
             stops: [const { Count::new() }; StopReason::ALL.len()],
+            hedges: [const { Count::new() }; HedgeFate::ALL.len()],
             at_once: Count::new(),
             queued: Count::new(),
             dequeued: Count::new(),
@@ -184,15 +157,15 @@ impl Tally {
     }
 
     /// How long attempts ran: those that completed, and those that were cut off.
-    pub(crate) fn lengths(&self) -> (Bands, Bands) {
-        let (mut completed, mut cut_off) = (Bands::default(), Bands::default());
+    pub(crate) fn lengths(&self) -> Lengths {
+        let mut all = Lengths::default();
         for figures in self.figures() {
-            figures.latency.add_to(&mut completed);
+            figures.latency.add_to(&mut all.completed);
             if let Some(cut) = figures.cut_off.get() {
-                cut.add_to(&mut cut_off);
+                cut.add_to(&mut all.cut_off);
             }
         }
-        (completed, cut_off)
+        all
     }
 
     /// A plain copy of everything.
@@ -221,6 +194,7 @@ impl Tally {
                 all.begun += figures.begun.get();
             }
             add_all(&mut all.stops, &figures.stops);
+            add_all(&mut all.hedges, &figures.hedges);
             add_all(&mut all.deadline_tenths, &figures.deadline_tenths);
             figures.would.add_to(&mut all.would);
             figures.latency.add_to(&mut all.latency);
@@ -257,6 +231,7 @@ pub(crate) struct TallyFigures {
     pub(crate) attempts: [u64; AttemptFate::ALL.len()],
     pub(crate) retries: u64,
     pub(crate) stops: [u64; StopReason::ALL.len()],
+    pub(crate) hedges: [u64; HedgeFate::ALL.len()],
     pub(crate) at_once: u64,
     pub(crate) queued: u64,
     pub(crate) dequeued: u64,
@@ -311,6 +286,10 @@ impl Here<'_> {
 
     pub(crate) fn stopped(self, reason: StopReason) {
         self.figures.stops[reason as usize].add(self.lane, 1);
+    }
+
+    pub(crate) fn hedged(self, fate: HedgeFate) {
+        self.figures.hedges[fate as usize].add(self.lane, 1);
     }
 
     #[inline]

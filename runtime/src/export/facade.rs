@@ -19,7 +19,7 @@ use ::metrics::{Label, counter, describe_counter, describe_gauge, describe_histo
 use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, WaitFate};
 use crate::call::would::Cut;
-use crate::call::{FallbackUse, Fate, Refusal};
+use crate::call::{FallbackUse, Fate, HedgeFate, Refusal};
 use crate::metrics::names::{self, Kind};
 use crate::metrics::{BreakerState, IsolateFigures, SiteFigures, Snapshot, snapshot};
 
@@ -131,6 +131,9 @@ fn publish_site(site: &SiteFigures, before: Option<&SiteFigures>) {
     counter!(names::RETRIES, labels(&[])).absolute(site.retries);
     for reason in StopReason::ALL {
         counter!(names::RETRY_STOPS, labels(&[("reason", reason.as_str())])).absolute(site.stopped_for(reason));
+    }
+    for fate in HedgeFate::ALL {
+        counter!(names::HEDGES, labels(&[("outcome", fate.as_str())])).absolute(site.hedges_by(fate));
     }
     counter!(names::OVERRUNS, labels(&[])).absolute(site.overruns);
     counter!(names::LENT, labels(&[])).absolute(site.lent);

@@ -5,7 +5,7 @@ use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, TallyFigures, WaitFate};
 use crate::call::would::{Cut, WouldFigures};
-use crate::call::{FallbackUse, Fate, Identity, Refusal};
+use crate::call::{FallbackUse, Fate, HedgeFate, Identity, Refusal};
 use crate::catalogue::{self, Entry};
 use crate::declaration::Declaration;
 use crate::registry;
@@ -155,6 +155,7 @@ pub struct SiteFigures {
     fates: [[u64; FallbackUse::ALL.len()]; Fate::ALL.len()],
     attempts: [u64; AttemptFate::ALL.len()],
     stops: [u64; StopReason::ALL.len()],
+    hedges: [u64; HedgeFate::ALL.len()],
     waits: [Bands; WaitFate::ALL.len()],
     token_waits: [Bands; WaitFate::ALL.len()],
     would: WouldFigures,
@@ -205,6 +206,7 @@ impl SiteFigures {
             fates: all.fates,
             attempts: all.attempts,
             stops: all.stops,
+            hedges: all.hedges,
             waits: all.waits,
             token_waits: all.token_waits,
             would: all.would,
@@ -249,6 +251,16 @@ impl SiteFigures {
     /// Failed attempts that were not followed by another, for one reason.
     pub fn stopped_for(&self, reason: StopReason) -> u64 {
         self.stops[reason as usize]
+    }
+
+    /// Hedges that were due, by what became of them.
+    pub fn hedges_by(&self, fate: HedgeFate) -> u64 {
+        self.hedges[fate as usize]
+    }
+
+    /// Second attempts that were started beside a slow one and have ended.
+    pub fn hedges(&self) -> u64 {
+        HedgeFate::ALL.into_iter().filter(|fate| fate.was_started()).map(|fate| self.hedges_by(fate)).sum()
     }
 
     /// How long callers waited for a slot, by how the wait ended; those that did not wait are not among them.

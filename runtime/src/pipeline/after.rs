@@ -23,6 +23,13 @@ impl Call {
     /// The body returned. True when another attempt follows a pause.
     #[inline]
     pub(super) fn returned(mut self: Pin<&mut Self>, verdict: Verdict) -> bool {
+        self.as_mut().answered(verdict);
+        !verdict.ok && self.pauses_after(Trouble::Answered(verdict))
+    }
+
+    /// The books of an attempt whose body returned; it holds nothing any more.
+    #[inline]
+    pub(super) fn answered(mut self: Pin<&mut Self>, verdict: Verdict) {
         let this = self.as_mut().project();
         let now = Moment::now();
         let here = this.pipeline.tally.here();
@@ -38,22 +45,27 @@ impl Call {
         }
         let is_failure = verdict.failure && this.pipeline.faults.error;
         self.as_mut().give_back(if is_failure { Sign::Failure } else { Sign::Success }, took, now);
-        let this = self.as_mut().project();
+        let this = self.project();
+        *this.stage = Stage::Over;
         if verdict.ok {
             here.attempt(AttemptFate::Ok);
             *this.fate = Fate::Ok;
-            *this.stage = Stage::Over;
-            return false;
+        } else {
+            here.attempt(AttemptFate::Error);
+            *this.fate = Fate::Error;
+            *this.now = Some(now);
         }
-        here.attempt(AttemptFate::Error);
-        *this.fate = Fate::Error;
-        *this.now = Some(now);
-        self.pauses_after(Trouble::Answered(verdict))
     }
 
     /// The limit was reached first and the body has been dropped. True when another attempt follows a pause.
     #[cold]
     pub(super) fn cut_off(mut self: Pin<&mut Self>) -> bool {
+        let trouble = self.as_mut().cut();
+        self.pauses_after(trouble)
+    }
+
+    /// The books of an attempt that reached its limit; it holds nothing any more.
+    pub(super) fn cut(mut self: Pin<&mut Self>) -> Trouble {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let now = Moment::now();
@@ -62,6 +74,7 @@ impl Call {
         here.cut_off(ran);
         here.attempt(AttemptFate::TimedOut);
         *this.fate = Fate::TimedOut;
+        *this.stage = Stage::Over;
         *this.now = Some(now);
         let cause = *this.cause;
         note(Event::BodyCutOff);
@@ -73,12 +86,12 @@ impl Call {
             (Cause::Timeout, Some(limit)) => (Trouble::TimedOut, Detail::TimedOut { limit }),
             _ => (Trouble::OutOfTime, Detail::Cut { ran }),
         };
-        *self.as_mut().project().refused = Some(detail);
-        self.pauses_after(trouble)
+        *self.project().refused = Some(detail);
+        trouble
     }
 
     #[inline]
-    fn give_back(self: Pin<&mut Self>, sign: Sign, took: u64, now: Moment) {
+    pub(super) fn give_back(self: Pin<&mut Self>, sign: Sign, took: u64, now: Moment) {
         let this = self.project();
         if this.held.take().is_some() {
             note(Event::SlotFreed);
@@ -152,7 +165,7 @@ impl Call {
 impl Pipeline {
     /// Tells a bulkhead whose slots follow the latency, while the attempt still holds its slot.
     #[inline]
-    fn learn(&self, took: u64, ended: Ended, now: Moment) {
+    pub(super) fn learn(&self, took: u64, ended: Ended, now: Moment) {
         if let Some(Compartment { bulkhead, learns: true, .. }) = &self.bulkhead {
             bulkhead.learn(took, ended, now);
         }

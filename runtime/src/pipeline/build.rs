@@ -10,17 +10,20 @@ use crate::registry;
 use crate::strategies::breaker::Causes;
 use crate::strategies::bulkhead::DEFAULT_WAIT;
 use crate::strategies::fallback::LastGood;
-use crate::strategies::{bulkhead, deadline, rate, retry, timeout};
+use crate::strategies::{bulkhead, deadline, hedge, rate, retry, timeout};
 
 impl Pipeline {
     pub(crate) fn build(entry: Entry) -> Self {
         let declared = entry.declaration;
         let observe = declared.observe;
+        let retry = declared.retry.filter(|_| !observe.retry).map(|config| Retries::build(config, false));
         Self {
             identity: &declared.identity,
             tally: entry.tally,
             deadline: declared.deadline.filter(|_| !observe.deadline).map(deadline::Config::nanos),
-            retry: declared.retry.filter(|_| !observe.retry).map(|config| Retries::build(config, false)),
+            budget: budget(declared, retry.as_ref()),
+            retry,
+            hedge: declared.hedge.map(|config| Box::new(hedge::Pace::new(config))),
             breaker: declared.breaker.filter(|_| !observe.breaker).map(|config| registry::breaker(declared, &config)),
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
             rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config)),
@@ -32,6 +35,14 @@ impl Pipeline {
             floor: Floor::new(),
             observer: (observe != Observe::NONE).then(|| Observer::build(declared)),
         }
+    }
+}
+
+/// What retries and hedges are paid from. A site that hedges and never retries has the budget that it would have if it did.
+fn budget(declared: &Declaration, retry: Option<&Retries>) -> Option<&'static retry::Budget> {
+    match retry {
+        Some(retry) => retry.budget,
+        None => declared.hedge.and_then(|_| registry::budget(&retry::Config::new(0), false)),
     }
 }
 

@@ -11,8 +11,9 @@
 //!     └──────── Paused ◀──────────────────────────────┴──────────┘ refused, or no retry
 //! ```
 //!
-//! [`super::gate`] holds what happens before the body runs, [`super::after`] what happens when it has ended; this file
-//! holds the data, the books and the Drop.
+//! [`super::gate`] holds what happens before the body runs, [`super::after`] what happens when it has ended, and
+//! [`super::beside`] what is different for the second attempt of a hedged one; this file holds the data, the books and the
+//! Drop.
 //!
 //! Invariants: exactly one fate is booked per call, here and nowhere else; the slot is free before the caller can see
 //! the result; a call that is dropped unbooked was cancelled, or has panicked if its body was being polled.
@@ -33,7 +34,7 @@ use crate::base::park::alarm;
 use crate::call::context::{Ambient, Deadline, Scope, next_call};
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, WaitFate};
-use crate::call::{BoxError, Detail, Error, FallbackUse, Fate};
+use crate::call::{BoxError, Detail, Error, FallbackUse, Fate, HedgeFate};
 use crate::strategies::breaker::{Admission, Sign};
 use crate::strategies::bulkhead::{Held, Waiting};
 use crate::strategies::retry::Ticket;
@@ -56,7 +57,9 @@ pin_project! {
     pub struct Call {
         pub(super) pipeline: &'static Pipeline,
         pub(super) id: u64,
+        // Retries so far, and hedges of the attempts before this one.
         pub(super) attempt: u32,
+        pub(super) hedges: u32,
         pub(super) stage: Stage,
         pub(super) deadline: Deadline,
         // A reading of the clock made in this very poll, to spare the next one.
@@ -82,8 +85,10 @@ pin_project! {
         pub(super) refused: Option<Detail>,
         // How it ended, once that is known; booked when the caller's answer is ready.
         pub(super) fate: Fate,
-        polling: bool,
-        booked: bool,
+        // A second attempt beside another call's: it has no fate of its own, and no retry follows it.
+        pub(super) is_hedge: bool,
+        pub(super) polling: bool,
+        pub(super) booked: bool,
         // What the next attempt would need cannot be had again.
         pub(super) is_alone: bool,
         armed: Moment,
@@ -97,17 +102,20 @@ pin_project! {
             if !this.booked {
                 this.as_mut().end_early();
             }
-            this.keys.let_go(this.pipeline);
+            // A hedge has its call's, which outlives it.
+            if !this.is_hedge {
+                this.keys.let_go(this.pipeline);
+            }
         }
     }
 }
 
 /// What is settled when a call begins.
 pub(crate) struct Start {
-    pipeline: &'static Pipeline,
-    id: u64,
-    deadline: Deadline,
-    now: Option<Moment>,
+    pub(super) pipeline: &'static Pipeline,
+    pub(super) id: u64,
+    pub(super) deadline: Deadline,
+    pub(super) now: Option<Moment>,
 }
 
 impl Start {
@@ -133,6 +141,7 @@ impl Call {
             pipeline,
             id,
             attempt: 0,
+            hedges: 0,
             stage: Stage::Fresh,
             deadline,
             now,
@@ -152,6 +161,7 @@ impl Call {
             last_error: None,
             refused: None,
             fate: Fate::Cancelled,
+            is_hedge: false,
             polling: false,
             booked: false,
             is_alone: false,
@@ -189,7 +199,7 @@ impl Call {
     pub(super) fn context(&self) -> Ambient {
         // A limit that is only observed cuts nothing off, here or in a database.
         let limit = self.observed.as_ref().map_or(self.limit, |course| course.enforced());
-        Ambient { deadline: self.deadline, limit, call: self.id, attempt: self.attempt }
+        Ambient { deadline: self.deadline, limit, call: self.id, attempt: self.attempt + self.hedges }
     }
 
     /// Ready at `limit`; asks tokio for a timer only now that it is needed.
@@ -261,10 +271,13 @@ impl Call {
             }
             other => drop(other),
         }
+        if *this.is_hedge {
+            return self.book_hedge(HedgeFate::Cancelled);
+        }
         let fallback_panicked = *this.stage == Stage::Answering && std::thread::panicking();
         if panicked {
             *this.fate = Fate::Panicked;
-        } else if !fallback_panicked {
+        } else if !fallback_panicked && *this.fate != Fate::Panicked {
             *this.fate = Fate::Cancelled;
         }
         self.book(if fallback_panicked { FallbackUse::Failed } else { FallbackUse::None });

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, TryLockError};
 
 use crate::base::clock::Moment;
-use crate::base::histogram::Bands;
+use crate::base::lengths::Recent;
 use crate::call::tally::Tally;
 use crate::strategies::deadline::{Limits, estimate};
 
-/// How old an estimate may get, and how long a base for comparison is kept, in nanoseconds.
+/// How old an estimate may get, and how long what came in is counted apart, in nanoseconds.
 const FRESH: u64 = 250_000_000;
 const KEPT: u64 = 5_000_000_000;
 
@@ -24,21 +24,7 @@ pub(super) struct Floor {
     worthwhile: AtomicU64,
     fresh_until: AtomicI64,
     doomed: AtomicU64,
-    bases: Mutex<Option<Bases>>,
-}
-
-/// The two histograms at one moment.
-#[derive(Clone, Default)]
-struct Reading {
-    completed: Bands,
-    cut_off: Bands,
-}
-
-/// Two earlier readings: the figures since the older one are the recent ones.
-struct Bases {
-    older: Reading,
-    newer: Reading,
-    turned: Moment,
+    recent: Mutex<Recent>,
 }
 
 impl Floor {
@@ -48,7 +34,7 @@ impl Floor {
             worthwhile: AtomicU64::new(0),
             fresh_until: AtomicI64::new(Moment::LONG_AGO.to_raw()),
             doomed: AtomicU64::new(0),
-            bases: Mutex::new(None),
+            recent: Mutex::new(Recent::new(KEPT, 2 * KEPT, 0)),
         }
     }
 
@@ -68,23 +54,13 @@ impl Floor {
 
     #[cold]
     fn refresh(&self, now: Moment, tally: &Tally) {
-        let mut bases = match self.bases.try_lock() {
-            Ok(bases) => bases,
-            Err(TryLockError::Poisoned(bases)) => bases.into_inner(),
+        let mut recent = match self.recent.try_lock() {
+            Ok(recent) => recent,
+            Err(TryLockError::Poisoned(recent)) => recent.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
         self.fresh_until.store(now.plus(FRESH).to_raw(), Ordering::Relaxed);
-        let (completed, cut_off) = tally.lengths();
-        let all = Reading { completed, cut_off };
-        let kept = bases.get_or_insert_with(|| Bases { older: Reading::default(), newer: all.clone(), turned: now });
-        if now.since(kept.turned) >= KEPT {
-            // After a long silence both are old: nothing before now is recent.
-            let silent = now.since(kept.turned) >= 2 * KEPT;
-            let newer = std::mem::replace(&mut kept.newer, all.clone());
-            kept.older = if silent { all.clone() } else { newer };
-            kept.turned = now;
-        }
-        let limits = estimate(&all.completed.since(&kept.older.completed), &all.cut_off.since(&kept.older.cut_off));
+        let limits = estimate(&recent.of(now, &tally.lengths()));
         self.hopeless.store(limits.hopeless, Ordering::Relaxed);
         self.worthwhile.store(limits.worthwhile, Ordering::Relaxed);
     }

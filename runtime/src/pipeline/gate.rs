@@ -80,7 +80,9 @@ impl Call {
         let mut token = None;
         if let Some(throttle) = &pipeline.rate {
             let now = *now.get_or_insert_with(Moment::now);
-            match throttle.rate.ask(this.keys.bucket, now, throttle.wait, deadline.at, cx) {
+            // A hedge takes what is there, or is not made.
+            let wait = if *this.is_hedge { 0 } else { throttle.wait };
+            match throttle.rate.ask(this.keys.bucket, now, wait, deadline.at, cx) {
                 Asked::Token(granted) => {
                     note(Event::TokenTaken);
                     token = Some(granted);
@@ -106,7 +108,7 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         if let Some(compartment) = &pipeline.bulkhead {
-            match compartment.ask(this.keys.compartment, cx, *this.id, this.refused)? {
+            match compartment.ask(this.keys.compartment, cx, *this.id, *this.is_hedge, this.refused)? {
                 Entry::Held(held) => {
                     let here = pipeline.tally.here();
                     if held.is_borrowed() {
@@ -147,7 +149,7 @@ impl Call {
         *this.started_at = now;
         *this.stage = Stage::Running;
         if *this.attempt == 0
-            && let Some(budget) = pipeline.retry.as_ref().and_then(|retries| retries.budget)
+            && let Some(budget) = pipeline.budget
         {
             budget.deposit(pipeline.tally.here().lane(), now);
         }
@@ -231,6 +233,11 @@ impl Call {
         if let Some(admission) = this.admission.take() {
             admission.settle(sign, 0, Moment::now);
         }
+        if *this.is_hedge {
+            // The first attempt runs on, and what becomes of the call is its business.
+            *this.stage = Stage::Over;
+            return false;
+        }
         let (fate, trouble) = match this.refused {
             Some(why) => (why.fate(), trouble_of(why)),
             None => (Fate::Refused(Refusal::Deadline), Trouble::OutOfTime),
@@ -297,17 +304,19 @@ enum Entry {
 }
 
 impl super::Compartment {
-    /// The slot this chain of calls holds already, else a free one, else a place in the queue.
+    /// The slot this chain of calls holds already, else a free one, else a place in the queue; for a hedge what is free, or
+    /// nothing.
     #[inline]
     fn ask(
         &self,
         key: Option<InKey>,
         cx: &mut Context<'_>,
         call: u64,
+        is_hedge: bool,
         refused: &mut Option<Detail>,
     ) -> Result<Entry, Refused> {
         if let (Some(keyed), Some(key)) = (self.keyed, key) {
-            return ask_key(keyed, key, cx, call, refused);
+            return ask_key(keyed, key, cx, call, is_hedge, refused);
         }
         if let Some(held) = self.bulkhead.borrow(call) {
             return Ok(Entry::Held(held));
@@ -315,6 +324,9 @@ impl super::Compartment {
         if let Some(slot) = self.bulkhead.try_enter() {
             let held = Held::own(slot, call);
             return self.staff().map(|()| Entry::Held(held)).map_err(|why| Refused::note(refused, why));
+        }
+        if is_hedge {
+            return Err(Refused);
         }
         if let Some(why) = self.full() {
             return Err(Refused::note(refused, why));
@@ -336,13 +348,18 @@ fn ask_key(
     key: InKey,
     cx: &mut Context<'_>,
     call: u64,
+    is_hedge: bool,
     refused: &mut Option<Detail>,
 ) -> Result<Entry, Refused> {
     if let Some(held) = keyed.borrow(key, call) {
         return Ok(Entry::Held(held));
     }
-    // The waker is cloned outside of the lock, and only if it may be wanted.
-    let asked = keyed.try_enter(key).unwrap_or_else(|| keyed.enqueue(key, cx.waker().clone()));
+    let asked = match keyed.try_enter(key) {
+        Some(asked) => asked,
+        None if is_hedge => return Err(Refused),
+        // The waker is cloned outside of the lock, and only if it may be wanted.
+        None => keyed.enqueue(key, cx.waker().clone()),
+    };
     match asked {
         Queued::Slot(slot) => Ok(Entry::Held(Held::own(slot, call))),
         Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),

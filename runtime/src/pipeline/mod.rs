@@ -20,8 +20,8 @@
 //! The order is fixed, whatever order the attribute's keys are written in: other libraries let users choose and then
 //! warn them about the choice.
 //!
-//! [`run`] drives one attempt after another, [`call`] is the guard that holds everything a call takes, [`build`] turns a
-//! declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in. [`observe`]
+//! [`run`] drives one attempt after another, [`race`] one that may be hedged, [`call`] is the guard that holds everything a
+//! call takes, [`build`] turns a declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in. [`observe`]
 //! is for strategies that decide and do nothing.
 //!
 //! Invariants: a stage calls only the next; down goes one context, up comes one outcome; everything taken is a guard;
@@ -29,6 +29,7 @@
 
 mod after;
 mod answer;
+mod beside;
 mod build;
 mod call;
 mod end;
@@ -39,6 +40,7 @@ mod keyed;
 mod kind;
 mod last_good;
 mod observe;
+mod race;
 mod run;
 mod throttle;
 
@@ -52,6 +54,7 @@ pub use keyed::Key;
 pub use kind::{AllThree, StruckAndKept, StruckAndSaid, StruckOnly};
 pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, SaidOnly, asking};
 pub use last_good::last_good;
+pub use race::race;
 pub use run::{attempt, once};
 
 use crate::call::Identity;
@@ -61,7 +64,7 @@ use crate::strategies::bulkhead::{Bulkhead, InKey, Keyed};
 use crate::strategies::fallback::LastGood;
 use crate::strategies::isolate::Workers;
 use crate::strategies::rate::Rate;
-use crate::strategies::retry;
+use crate::strategies::{hedge, retry};
 use floor::Floor;
 use observe::Observer;
 
@@ -71,6 +74,10 @@ pub(crate) struct Pipeline {
     pub(crate) tally: &'static Tally,
     pub(crate) deadline: Option<u64>,
     pub(crate) retry: Option<Retries>,
+    /// Boxed, since few sites have it.
+    pub(crate) hedge: Option<Box<hedge::Pace>>,
+    /// What retries and hedges are paid from.
+    pub(crate) budget: Option<&'static retry::Budget>,
     pub(crate) breaker: Option<&'static Breaker>,
     /// What this site counts against the dependency.
     pub(crate) faults: Causes,

@@ -145,7 +145,7 @@ impl<F: Future> Frame<'_, F> {
 /// Polls a body, or does in its place what a test has set.
 #[cfg(feature = "testing")]
 #[inline]
-fn poll_unless_struck<F: Future, K: Kind<Whole = F::Output>>(
+pub(super) fn poll_unless_struck<F: Future, K: Kind<Whole = F::Output>>(
     (site, struck): (&'static Identity, &mut Option<Struck>),
     body: Option<Pin<&mut F>>,
     kind: &K,

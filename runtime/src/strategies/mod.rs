@@ -5,6 +5,7 @@
 //! | [`fallback`] | `fallback` | answers when nothing else can | nothing |
 //! | [`deadline`] | `deadline` | bounds the call and all it awaits | nothing |
 //! | [`retry`] | `retry` | asks again, within a budget | a retry from the budget |
+//! | [`hedge`] | `hedge` | asks a second time beside an attempt that takes long | a retry from the budget |
 //! | [`breaker`] | `breaker` | stops asking once failure is undeniable | an admission, a probe |
 //! | [`rate`] | `rate` | bounds how often bodies start | a token, a place in line |
 //! | [`bulkhead`] | `bulkhead` | bounds how many run and how many wait | a slot, a place in the queue |
@@ -21,6 +22,7 @@ pub(crate) mod breaker;
 pub(crate) mod bulkhead;
 pub(crate) mod deadline;
 pub mod fallback;
+pub(crate) mod hedge;
 pub(crate) mod isolate;
 pub(crate) mod rate;
 pub(crate) mod retry;

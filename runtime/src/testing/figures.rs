@@ -192,6 +192,7 @@ fn since(now: TallyFigures, then: &TallyFigures) -> TallyFigures {
         attempts: less_each(now.attempts, &then.attempts, |now, then| now - then),
         retries: now.retries - then.retries,
         stops: less_each(now.stops, &then.stops, |now, then| now - then),
+        hedges: less_each(now.hedges, &then.hedges, |now, then| now - then),
         at_once: now.at_once - then.at_once,
         queued: now.queued - then.queued,
         dequeued: now.dequeued - then.dequeued,

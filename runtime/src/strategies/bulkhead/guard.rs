@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use super::home::Home;
 use super::queue::Ticket;
-use crate::call::context::{Ambient, Holding, holder_tag};
+use crate::call::context::{Ambient, Holding};
 
 /// The right to run one body.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Drop for Held {
     #[inline]
     fn drop(&mut self) {
         // Lent on and not repaid: the borrower was moved away. Unless it has ended there, the slot is left to it.
-        if self.holding.is_lent() && !self.home.lender_ended(holder_tag(self.call), self.lender) {
+        if self.holding.is_lent() && !self.home.lender_ended(self.holding.tag(self.call), self.lender) {
             return;
         }
         match self.lender {

@@ -2,9 +2,7 @@
 //!
 //! Under overload the attempts that would teach most are the ones that never complete: everything that is started with
 //! too little time left is cut off, and an estimate from completed attempts alone learns nothing from them, so it goes on
-//! starting them. An attempt cut off after 140 ms did not take 140 ms, but it did take more. The product-limit estimator
-//! (Kaplan and Meier, 1958) uses both: walking up the bands, the share still running shrinks by those that completed among
-//! those that were still being watched.
+//! starting them. So both are used ([`Lengths::survival`]).
 //!
 //! Two limits are read from it. **Hopeless**: below it, practically nothing ever finished. **Worthwhile**: starting with
 //! this much left yields, per slot-second spent, nearly as many answers as starting with plenty does. The first is a
@@ -15,7 +13,8 @@
 //! Invariants: too few attempts, or none that completed, give no limits; hopeless is never above worthwhile; both lie
 //! within what was observed.
 
-use crate::base::histogram::{BUCKETS, Bands, lower_bound, upper_bound};
+use crate::base::histogram::{BUCKETS, lower_bound, upper_bound};
+use crate::base::lengths::{Lengths, Passed};
 
 /// Below this many recent attempts nothing is known and nothing is doomed.
 const SAMPLES: u64 = 30;
@@ -32,28 +31,19 @@ pub(crate) struct Limits {
 }
 
 /// Reads both limits from recent attempts: those that completed and those that were cut off.
-pub(crate) fn estimate(completed: &Bands, cut_off: &Bands) -> Limits {
-    let mut watched = completed.count() + cut_off.count();
-    if watched < SAMPLES || completed.count() == 0 {
+pub(crate) fn estimate(recent: &Lengths) -> Limits {
+    if recent.count() < SAMPLES || recent.completed.count() == 0 {
         return Limits::default();
     }
-    let mut running = 1.0;
     let mut spent = 0.0;
     let mut hopeless = None;
     // The yield of every limit, at the upper end of each band.
     let mut yields = Vec::with_capacity(BUCKETS);
-    for band in 0..BUCKETS {
-        let (done, cut) = (completed.in_band(band), cut_off.in_band(band));
+    for Passed { band, before, after } in recent.survival() {
         let low = lower_bound(band);
         let high = upper_bound(band).unwrap_or(low);
-        if watched == 0 {
-            break;
-        }
-        let before = running;
-        running *= 1.0 - done as f64 / watched as f64;
-        spent += f64::midpoint(before, running) * (high - low) as f64;
-        watched -= done + cut;
-        let finished = 1.0 - running;
+        spent += f64::midpoint(before, after) * (high - low) as f64;
+        let finished = 1.0 - after;
         if hopeless.is_none() && finished >= PRACTICALLY_NOTHING {
             hopeless = Some(low);
         }
@@ -70,7 +60,7 @@ pub(crate) fn estimate(completed: &Bands, cut_off: &Bands) -> Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::histogram::Histogram;
+    use crate::base::histogram::{Bands, Histogram};
     use crate::base::lane::Lane;
 
     const MS: u64 = 1_000_000;
@@ -83,6 +73,10 @@ mod tests {
         bands
     }
 
+    fn limits(completed: Bands, cut_off: Bands) -> Limits {
+        estimate(&Lengths { completed, cut_off })
+    }
+
     fn about(limit: u64, truth: u64) -> bool {
         limit.abs_diff(truth) * 100 <= truth * 7
     }
@@ -90,13 +84,13 @@ mod tests {
     #[test]
     fn too_little_is_known_of_few_attempts_or_of_none_that_completed() {
         let few = bands(vec![100 * MS; 29]);
-        assert_eq!(estimate(&few, &Bands::default()), Limits::default());
-        assert_eq!(estimate(&Bands::default(), &bands(vec![300 * MS; 1_000])), Limits::default());
+        assert_eq!(limits(few, Bands::default()), Limits::default());
+        assert_eq!(limits(Bands::default(), bands(vec![300 * MS; 1_000])), Limits::default());
     }
 
     #[test]
     fn bodies_of_one_length_are_hopeless_below_it_and_worthwhile_from_it_on() {
-        let limits = estimate(&bands(vec![150 * MS; 100]), &Bands::default());
+        let limits = limits(bands(vec![150 * MS; 100]), Bands::default());
         assert!(about(limits.hopeless, 150 * MS) && limits.hopeless <= 150 * MS, "{limits:?}");
         assert!(about(limits.worthwhile, 150 * MS) && limits.worthwhile >= 150 * MS, "{limits:?}");
     }
@@ -104,7 +98,7 @@ mod tests {
     #[test]
     fn those_cut_off_teach_as_much_as_those_that_completed() {
         // Three that had the time, and a hundred started with anything up to 145 ms left.
-        let limits = estimate(&bands(vec![150 * MS; 3]), &bands((1..=100).map(|n| n * 145 * MS / 100)));
+        let limits = limits(bands(vec![150 * MS; 3]), bands((1..=100).map(|n| n * 145 * MS / 100)));
         assert!(about(limits.worthwhile, 150 * MS) && limits.worthwhile >= 150 * MS, "{limits:?}");
         assert!(about(limits.hopeless, 150 * MS), "{limits:?}");
     }
@@ -112,7 +106,7 @@ mod tests {
     #[test]
     fn evenly_spread_bodies_are_worthwhile_where_nearly_all_of_them_finish() {
         // Between 60 and 250 ms: by hand, 230 ms is where the yield comes within a tenth of the best.
-        let limits = estimate(&bands((0..1_000).map(|n| (60 + n * 190 / 1_000) * MS)), &Bands::default());
+        let limits = limits(bands((0..1_000).map(|n| (60 + n * 190 / 1_000) * MS)), Bands::default());
         assert!(about(limits.worthwhile, 230 * MS), "{limits:?}");
         assert!(about(limits.hopeless, 61 * MS), "{limits:?}");
     }
@@ -120,7 +114,7 @@ mod tests {
     #[test]
     fn a_rare_slow_mode_is_not_worth_waiting_for() {
         let bodies = (0..1_000).map(|n| if n % 33 == 0 { 900 * MS } else { 40 * MS });
-        let limits = estimate(&bands(bodies), &Bands::default());
+        let limits = limits(bands(bodies), Bands::default());
         assert!(limits.worthwhile < 50 * MS, "{limits:?}");
     }
 }

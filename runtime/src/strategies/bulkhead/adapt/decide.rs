@@ -24,7 +24,7 @@ pub(crate) enum Ended {
     Answered,
     /// Cut off at the function's own timeout.
     TimedOut,
-    /// Cut off by a deadline, which may have left it no time to speak of.
+    /// Cut off by a deadline, or by another attempt's answer, which may have left it no time to speak of.
     OutOfTime,
 }
 
