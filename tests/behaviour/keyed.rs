@@ -343,3 +343,29 @@ async fn the_busiest_keys_are_known_by_name_and_within_their_error() {
     }
     assert!(figures.kept <= 600, "{}", figures.kept);
 }
+
+#[resilient(bulkhead = "keyed_observed:1/queue:1", rate = "2/h", key = tenant, mode = observe)]
+async fn keyed_observed(tenant: u8, gate: &Gate) -> Result<(), AppError> {
+    gate.opened().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_observes_is_followed_by_key_and_refused_nothing() {
+    let gate = Gate::shut();
+    let mut calls: Vec<_> = [1, 1, 2, 3].into_iter().map(|tenant| Box::pin(keyed_observed(tenant, &gate))).collect();
+    for call in &mut calls {
+        assert!(poll!(call).is_pending());
+    }
+    let figures = site("keyed_observed");
+    assert_eq!((figures.would_queue, figures.would_refuse_for(Refusal::Rate)), (1, 0), "only the key that came twice");
+    let mut third = Box::pin(keyed_observed(1, &gate));
+    assert!(poll!(&mut third).is_pending());
+    assert_eq!(site("keyed_observed").would_refuse_for(Refusal::Rate), 1, "its third within the hour");
+    gate.open();
+    join_all(calls).await.into_iter().for_each(|answer| answer.unwrap());
+    third.await.unwrap();
+    let keys = bulkhead("keyed_observed@observe").keys.expect("its keys are the twin's");
+    assert_eq!((keys.kept, keys.idle), (3, 3));
+    assert_idle("keyed_observed");
+}
