@@ -531,13 +531,14 @@ impl Client {
     }
 }
 
+fn is_send<T: Send>(_: &T) {}
+
 #[tokio::test(start_paused = true)]
 async fn any_function_that_shares_what_it_is_given_can_be_hedged() {
     assert_eq!((hedge_plain(10).await, hedge_plain(100).await), (0, 1));
     let client = Client { base: 10 };
     assert_eq!(client.hedge_method("name".to_owned(), "text").await.unwrap(), (11, "text"));
     assert_eq!(client.hedge_method(String::new(), "text").await.unwrap(), (10, "none"));
-    fn is_send<T: Send>(_: &T) {}
     is_send(&client.hedge_method(String::new(), ""));
     is_send(&hedge_clones(Counted::default(), 1));
 }

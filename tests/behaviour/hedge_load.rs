@@ -141,7 +141,8 @@ async fn hedges_and_retries_together_never_exceed_the_budget_of_any_ten_seconds(
             }
         }
         while under_way.next().await.is_some() {}
-        let begun = begun.lock().unwrap();
+        drop(under_way);
+        let begun = begun.into_inner().unwrap();
         let times = |first: bool| begun.iter().filter(|(_, is_first)| *is_first == first).map(|(at, _)| *at).collect();
         let (firsts, extras): (Vec<Instant>, Vec<Instant>) = (times(true), times(false));
         // Both are in order of time.

@@ -38,7 +38,7 @@ async fn until_quiet(server: &Server, app: &str, clock: Stopwatch) -> Duration {
 async fn ways_to_stop_a_dropped_statement() {
     let Some(server) = Server::find().await else { return };
     let app = "ways";
-    let (quick, slow) = (ms(100), ms(1_000));
+    let (quick, slow) = (ms(500), ms(1_000));
 
     // Dropped, and given back to the pool: what `pool.acquire()` does.
     let one = pool(app, 1, ADDRESS, None);

@@ -89,7 +89,7 @@ impl Store {
     }
 
     fn none(&self, key: &str, n: u8) -> Outcome<u8> {
-        Ok(self.base + n + u8::try_from(key.len()).unwrap_or(0))
+        u8::try_from(key.len()).map(|length| self.base + n + length).map_err(|_| Trouble::Own)
     }
 
     #[resilient(hedge = "5ms", idempotent)]

@@ -104,7 +104,7 @@ fn future_sizes() {
     for ([bare, timed, full], levels, arguments) in
         [(small, 1, 8), (kilobyte, 1, 1024), (large, 1, LARGE), (ten, 10, LARGE), (each, 10, 10 * LARGE)]
     {
-        assert!(timed <= bare + 512 * levels, "{timed} for {bare}");
-        assert!(full <= bare + arguments + 512 * levels, "{full} for {bare}");
+        assert!(timed <= bare + 640 * levels, "{timed} for {bare}");
+        assert!(full <= bare + arguments + 640 * levels, "{full} for {bare}");
     }
 }
