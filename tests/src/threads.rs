@@ -1,7 +1,7 @@
 //! For tests of code that blocks: a place to block in, and waiting for what another thread does.
 //!
 //! Threads are the subject here, so these wait for real, in steps of a millisecond and never longer than
-//! [`PATIENCE`](crate::PATIENCE).
+//! `PATIENCE`.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;

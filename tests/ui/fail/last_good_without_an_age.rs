@@ -5,9 +5,4 @@ async fn rates() -> Result<Vec<u64>, watertight::Error> {
     Ok(Vec::new())
 }
 
-#[resilient(timeout = "1s", fallback = last_good(60))]
-async fn weather() -> Result<Vec<u64>, watertight::Error> {
-    Ok(Vec::new())
-}
-
 fn main() {}
