@@ -91,6 +91,8 @@ impl<K: Kind> Kind for Remembering<K> {
     }
 }
 
+// No user can name it, so no message about a fallback that does not fit should.
+#[diagnostic::do_not_recommend]
 impl<K: Kind> Answers<K::Value, K::Error, K::Whole, form::LastGood> for Served<K> {
     type Later = AtOnce<K::Whole>;
 
