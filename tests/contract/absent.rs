@@ -59,8 +59,13 @@ async fn bulkhead() {
 
 #[tokio::test(start_paused = true)]
 async fn key() {
-    absent_rate().await.unwrap();
-    assert!(watertight_tests::bulkhead("absent_rate").keys.is_none());
+    absent_key().await.unwrap();
+    assert!(watertight_tests::bulkhead("absent_key").keys.is_none());
+}
+
+#[resilient(bulkhead = "absent_key:1")]
+async fn absent_key() -> Result<(), AppError> {
+    Ok(())
 }
 
 #[resilient(timeout = "1s", deadline = "1s", bulkhead = "absent_rate:1", breaker, retry = 2)]
