@@ -54,12 +54,7 @@ const EXAMPLE: &str = "bulkhead = \"recs:8/queue:16\"";
 
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Bulkhead> {
     let lit = text(key, input, EXAMPLE, errors)?;
-    let text = lit.value();
-    if text.contains(char::is_whitespace) {
-        let closed: String = text.split_whitespace().collect();
-        errors.at(lit.span(), format!("`{key} = \"{text}\"`: there is a space in it"), format!("write \"{closed}\""));
-        return None;
-    }
+    let text = value::in_one_piece(key, &lit, errors)?;
     let (head, options) = match text.split_once('/') {
         Some((head, options)) => (head, Some(options)),
         None => (text.as_str(), None),

@@ -41,12 +41,7 @@ const MOST_THREADS: u64 = 1_024;
 
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Threads> {
     let lit = text(key, input, EXAMPLE, errors)?;
-    let text = lit.value();
-    if text.contains(char::is_whitespace) {
-        let closed: String = text.split_whitespace().collect();
-        errors.at(lit.span(), format!("`{key} = \"{text}\"`: there is a space in it"), format!("write \"{closed}\""));
-        return None;
-    }
+    let text = value::in_one_piece(key, &lit, errors)?;
     let (head, options) = text.split_once('/').map_or((&*text, None), |(head, options)| (head, Some(options)));
     let (name, threads) = head.split_once(':').map_or((head, None), |(name, threads)| (name, Some(threads)));
     let name = value::name(key, &lit, name, errors);

@@ -43,12 +43,7 @@ const EXAMPLE: &str = "rate = \"100/s\"";
 
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Rate> {
     let lit = text(key, input, EXAMPLE, errors)?;
-    let text = lit.value();
-    if text.contains(char::is_whitespace) {
-        let closed: String = text.split_whitespace().collect();
-        errors.at(lit.span(), format!("`{key} = \"{text}\"`: there is a space in it"), format!("write \"{closed}\""));
-        return None;
-    }
+    let text = value::in_one_piece(key, &lit, errors)?;
     let mut parts = text.split('/');
     let head = parts.next().unwrap_or_default();
     let mut reader = Reader { key, lit: &lit, errors };

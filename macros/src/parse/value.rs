@@ -33,6 +33,17 @@ const UNITS: [(&str, u128); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
+/// The text of a literal such as `"recs:8/queue:16"`, which has no space in it.
+pub(super) fn in_one_piece(key: &Ident, lit: &LitStr, errors: &mut Errors) -> Option<String> {
+    let text = lit.value();
+    if !text.contains(char::is_whitespace) {
+        return Some(text);
+    }
+    let closed: String = text.split_whitespace().collect();
+    errors.at(lit.span(), format!("`{key} = \"{text}\"`: there is a space in it"), format!("write \"{closed}\""));
+    None
+}
+
 /// A duration literal, in nanoseconds.
 pub(crate) fn duration(key: &Ident, lit: &LitStr, errors: &mut Errors) -> Option<u64> {
     let text = lit.value();
