@@ -30,6 +30,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// The recs outage, bare and annotated (what runs when no command is given).
     Outage(OutageArgs),
+    /// Every guarded function with its settings and worst case, and what is wrong with them; exit code 1 if anything is.
+    Check(CheckArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -69,17 +78,20 @@ impl OutageArgs {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cli, Command};
+    use super::{CheckArgs, Cli, Command};
     use clap::{CommandFactory, Parser};
 
     #[test]
     fn no_word_means_the_outage() {
         <Cli as CommandFactory>::command().debug_assert();
-        let Command::Outage(args) = Cli::parse_from(["demo", "--clients", "7"]).command();
-        let settings = args.settings();
-        assert_eq!((settings.load.clients, settings.load.length.as_secs()), (7, 15));
-        let Command::Outage(args) = Cli::parse_from(["demo", "outage", "--quick"]).command();
-        assert_eq!(args.settings().load.length.as_secs(), 4);
+        let settings = |words: &[&str]| match Cli::parse_from(words).command() {
+            Command::Outage(args) => args.settings(),
+            Command::Check(_) => panic!("another command"),
+        };
+        let given = settings(&["demo", "--clients", "7"]);
+        assert_eq!((given.load.clients, given.load.length.as_secs()), (7, 15));
+        assert_eq!(settings(&["demo", "outage", "--quick"]).load.length.as_secs(), 4);
+        assert!(matches!(Cli::parse_from(["demo", "check"]).command(), Command::Check(CheckArgs { json: false })));
         assert!(Cli::try_parse_from(["demo", "--seconds", "0"]).is_err());
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! `cargo run --release` from the top of the repository: the recs outage, bare and annotated, with nothing to install.
 //!
+//! `cargo run --release -- check` lists every guarded function of this binary and what is wrong with their settings.
+//!
 //! Exit code 0 after a complete run, 130 after Ctrl-C (partial results are printed and called so), 1 when something
-//! could not be set up, 2 for a wrong argument.
+//! could not be set up or the check found something, 2 for a wrong argument.
 //!
 //! Invariants:
 //! * standard output holds results alone;
@@ -23,7 +25,7 @@ use watertight_examples::progress::Progress;
 use watertight_examples::report::{json, story, table};
 use watertight_examples::stop;
 
-use args::{Cli, Command, OutageArgs};
+use args::{CheckArgs, Cli, Command, OutageArgs};
 
 /// What a shell expects of a program ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -32,7 +34,22 @@ const INTERRUPTED: u8 = 130;
 async fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().command() {
         Command::Outage(args) => run_outage(&args).await,
+        Command::Check(CheckArgs { json }) => Ok(run_check(json)),
     }
+}
+
+/// What a service's own `check` command looks like.
+fn run_check(json: bool) -> ExitCode {
+    let (catalogue, report) = (watertight::catalogue(), watertight::check());
+    let text = if json {
+        format!("{{\"catalogue\":{},\"check\":{}}}\n", catalogue.to_json(), report.to_json())
+    } else if report.findings.is_empty() {
+        format!("{catalogue}\nnothing to find fault with\n")
+    } else {
+        format!("{catalogue}\n{report}")
+    };
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    if report.deny().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {

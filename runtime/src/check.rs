@@ -7,105 +7,36 @@
 //! The catalogue knows every declaration of the binary, so the check needs nothing to have run and never depends on what
 //! ran first.
 //!
-//! What only comes to light when several declarations are added up is in `pools`.
+//! What only comes to light when several declarations are added up is in `pools` and `sharing`, what a call can take at
+//! most in `time`. One finding cannot be read from declarations, since whether an error type says what its values mean is
+//! known to the compiler where the function is compiled and nowhere else: it is made once such an error has been retried.
 //!
 //! Invariants: checking changes nothing; every finding names its source lines and what to write instead; equal
 //! declarations of one name are no finding.
 
+mod finding;
 mod pools;
+mod sharing;
+#[cfg(test)]
+mod tests;
+mod time;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use crate::call::Identity;
-use crate::catalogue;
+use crate::catalogue::{self, Entry};
 use crate::declaration::Declaration;
 use crate::strategies::breaker::{Rules, Window};
 use crate::strategies::bulkhead::{self, Limits};
 use crate::strategies::isolate::Limits as Threads;
 use crate::strategies::rate::Figures;
 use crate::strategies::retry::Allowance;
+pub use finding::{Finding, Problem, Report};
 use pools::judge_pools;
-
-/// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Problem {
-    /// Two functions declare one name with different figures.
-    Conflict,
-    /// A name is joined that no function declares, or a pool guarded that was not declared.
-    Undeclared,
-    /// A name is used with a key by some and without by others.
-    KeyedByHalf,
-    /// Bulkheads have more slots than the pool they guard has connections.
-    Oversized,
-    /// A function may ask again as often as it likes, and nothing but chance says how often that is.
-    Unbudgeted,
-}
-
-/// One thing to change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Finding {
-    /// What is wrong.
-    pub problem: Problem,
-    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"`, `"budget"`, `"pool"` or `"hedge"`.
-    pub strategy: &'static str,
-    /// The name in question; a hedge has that of its function.
-    pub name: &'static str,
-    /// The functions concerned, in the order of module and line; where pools contradict, the places that declare them.
-    pub sites: Vec<Identity>,
-    /// What holds now, and what to write instead.
-    pub remedy: String,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { problem, strategy, name, sites, remedy } = self;
-        match problem {
-            Problem::Conflict => write!(f, "{strategy} `{name}` is declared with different figures by ")?,
-            Problem::KeyedByHalf => write!(f, "{strategy} `{name}` is used with a `key` by some and without by ")?,
-            Problem::Undeclared if *strategy == "pool" => {
-                write!(f, "pool `{name}` was not declared, and is guarded by ")?;
-            }
-            Problem::Undeclared => write!(f, "{strategy} `{name}` is joined, and declared nowhere, by ")?,
-            Problem::Oversized => write!(f, "{strategy} `{name}` is smaller than what guards it, by ")?,
-            Problem::Unbudgeted => write!(f, "{strategy} of `{name}` has no budget, at ")?,
-        }
-        for (place, site) in sites.iter().enumerate() {
-            write!(f, "{}{site}", if place == 0 { "" } else { " and " })?;
-        }
-        write!(f, "; {remedy}")
-    }
-}
-
-/// All findings; its Display is one line each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-#[must_use = "a report nobody reads finds nothing"]
-pub struct Report {
-    /// The findings, by strategy and name.
-    pub findings: Vec<Finding>,
-}
-
-impl Report {
-    /// Fails if anything was found: for start-up and for CI.
-    ///
-    /// # Errors
-    ///
-    /// The report itself, if it is not empty.
-    pub fn deny(self) -> Result<(), Self> {
-        if self.findings.is_empty() { Ok(()) } else { Err(self) }
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))
-    }
-}
-
-impl std::error::Error for Report {}
+use sharing::judge_sharing;
+use time::judge_time;
 
 /// Checks every declaration of the binary.
 ///
@@ -129,27 +60,77 @@ impl std::error::Error for Report {}
 /// assert!(report.deny().is_err());
 /// ```
 pub fn check() -> Report {
-    let declarations: Vec<_> = catalogue::entries().into_iter().map(|entry| entry.declaration).collect();
-    let bulkheads = named(&declarations, |it| {
+    let entries = catalogue::entries();
+    let declarations: Vec<_> = entries.iter().map(|entry| entry.declaration).collect();
+    let mut report = judge_declarations(&declarations, None);
+    report.findings.extend(entries.iter().filter_map(unclassified));
+    report
+}
+
+/// Like [`check()`], for a service whose every call is inside a deadline that the code does not show: of its server, a
+/// gateway, or a test.
+///
+/// A function that has no end of its own is no finding, then; one that can take longer by its own settings is.
+///
+/// ```
+/// use std::time::Duration;
+/// use watertight::check::{self, Problem};
+/// use watertight::resilient;
+///
+/// #[resilient(timeout = "3s")]
+/// async fn slow_report() -> Result<(), watertight::Error> {
+///     Ok(())
+/// }
+///
+/// let report = check::within(Duration::from_secs(2));
+/// let finding = report.findings.iter().find(|finding| finding.name == "slow_report").expect("found");
+/// assert_eq!(finding.problem, Problem::Overlong);
+/// ```
+pub fn within(deadline: Duration) -> Report {
+    let entries = catalogue::entries();
+    let declarations: Vec<_> = entries.iter().map(|entry| entry.declaration).collect();
+    let mut report = judge_declarations(&declarations, Some(deadline));
+    report.findings.extend(entries.iter().filter_map(unclassified));
+    report
+}
+
+/// What is wrong with these, inside a deadline if there is one around everything.
+fn judge_declarations(declarations: &[&'static Declaration], around: Option<Duration>) -> Report {
+    let bulkheads = named(declarations, |it| {
         let figures = |to: &bulkhead::Config| to.limits.map(|limits| Slots { limits, total: to.total });
         it.bulkhead.map(|to| (to.name, it.observe.bulkhead, figures(&to)))
     });
-    let isolates = named(&declarations, |it| it.isolate.map(|to| (to.name, false, to.limits)));
-    let breakers = named(&declarations, |it| it.breaker.and_then(|to| Some((to.name?, it.observe.breaker, to.rules))));
-    let rates = named(&declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.figures))));
+    let isolates = named(declarations, |it| it.isolate.map(|to| (to.name, false, to.limits)));
+    let breakers = named(declarations, |it| it.breaker.and_then(|to| Some((to.name?, it.observe.breaker, to.rules))));
+    let rates = named(declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.figures))));
     let budgets =
-        named(&declarations, |it| it.retry.and_then(|to| Some((to.budget_name?, it.observe.retry, to.budget))));
+        named(declarations, |it| it.retry.and_then(|to| Some((to.budget_name?, it.observe.retry, to.budget))));
     let bulkheads = judge_all("bulkhead", &bulkheads, Slots::stricter);
     let isolates = judge_all("isolate", &isolates, Threads::stricter);
     let breakers = judge_all("breaker", &breakers, Rules::stricter);
     let rates = judge_all("rate", &rates, Figures::stricter);
     let budgets = judge_all("budget", &budgets, Allowance::stricter);
-    let slots = by_half("bulkhead", &declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.keyed)));
-    let tokens =
-        by_half("rate", &declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.keyed))));
-    let pools = judge_pools(&declarations);
+    let slots = by_half("bulkhead", declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.keyed)));
+    let tokens = by_half("rate", declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.keyed))));
+    let pools = judge_pools(declarations);
     let hedges = declarations.iter().filter_map(|it| unbudgeted(it)).collect();
-    Report { findings: [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools, hedges].concat() }
+    let (shared, time) = (judge_sharing(declarations), judge_time(declarations, around));
+    let all = [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools, hedges, shared, time];
+    Report { findings: all.concat() }
+}
+
+/// An error was retried that nobody has classified, and trying twice may do something twice.
+fn unclassified(entry: &Entry) -> Option<Finding> {
+    let declaration = entry.declaration;
+    if declaration.idempotent || !entry.tally.has_retried_unsaid() {
+        return None;
+    }
+    let remedy = "implement `watertight::Classify` for its error type, or write `on = PREDICATE`, or `idempotent` if \
+                  running it twice does no more than running it once"
+        .to_owned();
+    let Identity { name, .. } = declaration.identity;
+    let sites = vec![declaration.identity];
+    Some(Finding { problem: Problem::Unclassified, strategy: "retry", name, sites, remedy })
 }
 
 /// A hedge beside `budget = off`: when everything is slow, every call is made twice.
@@ -266,7 +247,7 @@ impl fmt::Display for Threads {
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { window, failures, min_calls, slow, cooldown, probes } = self;
-        let length = std::time::Duration::from_nanos;
+        let length = Duration::from_nanos;
         match window {
             Window::Calls(calls) => write!(f, "window {calls}")?,
             Window::Time(nanos) => write!(f, "window {:?}", length(*nanos))?,

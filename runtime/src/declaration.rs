@@ -148,6 +148,11 @@ impl Declaration {
         Self { observe, ..self }
     }
 
+    /// How long a caller waits for a slot, in nanoseconds, where its bulkhead or its threads say `own`.
+    pub(crate) fn longest_wait(&self, own: Option<u64>) -> u64 {
+        own.or(self.timeout.map(timeout::Config::nanos)).unwrap_or(bulkhead::DEFAULT_WAIT)
+    }
+
     /// Whether a call of it can be refused or cut short. One that cannot needs no way to say so, and takes no notice of
     /// a deadline around it: whoever opened that drops the whole tree at its end.
     pub(crate) const fn can_refuse(&self) -> bool {

@@ -24,7 +24,8 @@
 //! - [`spawn`]: a task that inherits the deadline.
 //! - [`attempt`] and [`call_id`]: which attempt runs, and a key that is the same over all attempts of a call.
 //! - [`Error`]: why a call was refused or cut short. [`Classify`]: which of your errors are worth another try.
-//! - [`mod@check`]: what is wrong with the declarations of a binary, at start-up or in CI.
+//! - [`catalogue()`]: every annotated function with its settings and the longest a call can take. [`mod@check`]: what is
+//!   wrong with the declarations of a binary, at start-up or in CI.
 //! - [`metrics`] and [`export`]: figures as data, and for other systems.
 //!
 //! Time comes from tokio's clock alone, so a test with a paused clock drives every timeout, pause and cooldown.
@@ -33,6 +34,7 @@
 //! |---|---|---|
 //! | `catalogue` | on | functions are listed before their first call, through a list the linker makes |
 //! | `metrics` | on | [`export`] through the `metrics` facade |
+//! | `json` | off | catalogue and findings as JSON |
 //! | `rate` | off | the key `rate`, through the `governor` crate |
 //! | `tower` | off | [`Guard`]s as `tower` layers |
 //! | `sqlx`, `tokio-postgres` | off | `integrations`: deadlines that travel into Postgres |
@@ -49,6 +51,7 @@ mod declaration;
 pub mod export;
 pub mod guard;
 pub mod integrations;
+pub mod listing;
 pub mod metrics;
 mod pipeline;
 mod pools;
@@ -68,6 +71,7 @@ pub use call::{
 };
 pub use check::check;
 pub use guard::Guard;
+pub use listing::catalogue;
 pub use metrics::{Snapshot, snapshot};
 pub use pools::declare_pool;
 pub use spawn::spawn;
@@ -103,6 +107,10 @@ mod pages {
     #[cfg(feature = "testing")]
     #[doc = include_str!("../../docs/testing.md")]
     struct Testing;
+
+    #[cfg(feature = "json")]
+    #[doc = include_str!("../../docs/check.md")]
+    struct Check;
 
     #[doc = include_str!("../../docs/strategies/keyed.md")]
     struct Keyed;

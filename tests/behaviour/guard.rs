@@ -358,7 +358,9 @@ async fn figures_declared_after_a_name_was_joined_replace_the_stand_ins() {
     let guard = Guard::named("guard_declares_later").bulkhead(Bulkhead::new("guard_joined_first", 12).queue(30));
     guard.breaker(Breaker::named("guard_joined_first").window(2)).build().unwrap();
     assert_eq!(limits(&bulkhead("guard_joined_first")), (12, 30), "from the moment it is built");
-    assert!(!check().findings.iter().any(|finding| finding.name == "guard_joined_first"));
+    assert!(
+        !check().findings.iter().any(|finding| (finding.strategy, finding.name) == ("bulkhead", "guard_joined_first"))
+    );
     // The second declaration is one among two, and the stricter holds.
     Guard::named("guard_declares_last").bulkhead(Bulkhead::new("guard_joined_first", 40).queue(3)).build().unwrap();
     assert_eq!(limits(&bulkhead("guard_joined_first")), (12, 3));

@@ -350,7 +350,7 @@ async fn hedges_and_retries_are_paid_from_one_budget() {
 #[tokio::test(start_paused = true)]
 async fn a_hedge_without_a_budget_is_a_finding() {
     let report = watertight::check();
-    let of = |name: &str| report.findings.iter().find(|finding| finding.name == name);
+    let of = |name: &str| report.findings.iter().find(|it| (it.strategy, it.name) == ("hedge", name));
     let finding = of("hedge_errors").expect("`budget = off` stands there");
     assert_eq!((finding.problem, finding.strategy), (watertight::check::Problem::Unbudgeted, "hedge"));
     assert!(finding.remedy.starts_with("up to 6 attempts a call"), "{finding}");

@@ -22,6 +22,7 @@
 mod breaker;
 mod bulkhead;
 mod bulkhead_auto;
+mod check;
 mod context;
 mod deadline;
 mod errors;

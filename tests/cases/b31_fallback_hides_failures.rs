@@ -33,11 +33,11 @@ async fn b31_hold(gate: &Gate) -> Result<(), AppError> {
 
 #[tokio::test(start_paused = true)]
 async fn the_breaker_counts_what_the_fallback_answers_for() {
-    assert_eq!(b31().await.unwrap(), []);
+    assert_eq!(b31().await.unwrap(), [0_u8; 0]);
     assert_eq!(site("b31").attempts(), 3, "retries come first");
     assert_eq!(ASKED.load(Ordering::SeqCst), 1, "and the fallback once, after them");
     for asked in 2..=5 {
-        assert_eq!(b31().await.unwrap(), []);
+        assert_eq!(b31().await.unwrap(), [0_u8; 0]);
         assert_eq!(ASKED.load(Ordering::SeqCst), asked);
     }
     assert_eq!(breaker("b31").state, BreakerState::Open);
@@ -54,7 +54,7 @@ async fn the_breaker_counts_what_the_fallback_answers_for() {
         assert!(poll!(holder).is_pending());
     }
     for _ in 0..3 {
-        assert_eq!(b31().await.unwrap(), []);
+        assert_eq!(b31().await.unwrap(), [0_u8; 0]);
     }
     assert_eq!(site("b31").fate_with(Fate::Refused(Refusal::Full), FallbackUse::Used), 3);
     assert_eq!((breaker("b31").failures, breaker("b31").calls), (0, 0));

@@ -47,6 +47,25 @@ fn results_on_stdout_progress_on_stderr_and_the_same_as_json() {
 }
 
 #[test]
+fn the_check_lists_every_function_and_finds_nothing() {
+    let seen = demo(&["check"]);
+    let shown = text(&seen.stdout);
+    assert_eq!(seen.status.code(), Some(0), "{shown}");
+    let row = shown.lines().find(|line| line.starts_with("recommendations")).expect("a row");
+    // Three times 300 ms in the queue and 300 ms at work, and 150 ms of pauses.
+    assert!(
+        row.contains("1950ms") && row.contains("bulkhead = \"recs:8/queue:16\"") && row.contains("recs.rs:"),
+        "{row}"
+    );
+
+    let seen = demo(&["check", "--json"]);
+    let document: Value = serde_json::from_str(&text(&seen.stdout)).unwrap();
+    assert_eq!(document["catalogue"][0]["function"], "recommendations");
+    assert_eq!(document["catalogue"][0]["worst_case"]["longest_ms"], 1950.0);
+    assert_eq!(document["check"]["findings"], Value::Array(Vec::new()));
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_known_before_the_wait() {
     let seen = demo(&["--json", "/nowhere/at/all.json"]);
     assert_eq!(seen.status.code(), Some(1));

@@ -17,4 +17,5 @@ pub(crate) mod park;
 pub(crate) mod rng;
 pub(crate) mod sync;
 pub(crate) mod table;
+pub(crate) mod text;
 pub(crate) mod top;

@@ -16,6 +16,7 @@
 //! flight once the threads have been joined; memory per site depends on the number of threads alone.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use super::attempts::AttemptFate;
 use super::attempts::HedgeFate;
@@ -126,11 +127,23 @@ impl Figures {
 /// A site's figures. Lives in the site's static.
 pub(crate) struct Tally {
     lanes: [OnceLock<Box<Figures>>; CELLS],
+    /// An error was retried, and nobody has said what it means.
+    retried_unsaid: AtomicBool,
 }
 
 impl Tally {
     pub(crate) const fn new() -> Self {
-        Self { lanes: [const { OnceLock::new() }; CELLS] }
+        Self { lanes: [const { OnceLock::new() }; CELLS], retried_unsaid: AtomicBool::new(false) }
+    }
+
+    /// An error was retried of which neither its type nor a predicate says what it means.
+    pub(crate) fn retried_unsaid(&self) {
+        self.retried_unsaid.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that has happened.
+    pub(crate) fn has_retried_unsaid(&self) -> bool {
+        self.retried_unsaid.load(Ordering::Relaxed)
     }
 
     /// The calling thread's cells.

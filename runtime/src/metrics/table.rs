@@ -1,13 +1,12 @@
 //! A snapshot as a table that fits a terminal.
 //!
-//! Written out by hand: the runtime's list of dependencies is short on purpose, and a column is as wide as its widest
-//! cell.
+//! What the columns are is said here; how a table is laid out, in `base/text`.
 
 use std::fmt;
-use std::time::Duration;
 
 use super::named::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures};
 use super::snapshot::{SiteFigures, Snapshot};
+use crate::base::text::{short, write_table};
 
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,64 +115,4 @@ fn breaker_row(breaker: &BreakerFigures) -> Vec<String> {
         half_opened.to_string(),
         closed.to_string(),
     ]
-}
-
-/// A length with three significant figures.
-fn short(length: Duration) -> String {
-    let nanos = length.as_nanos() as f64;
-    let (value, unit) = match length.as_nanos() {
-        0..1_000 => return "<1µs".to_owned(),
-        1_000..1_000_000 => (nanos / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (nanos / 1e6, "ms"),
-        _ => (nanos / 1e9, "s"),
-    };
-    let decimals = match value {
-        ..10.0 => 2,
-        ..100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$}{unit}")
-}
-
-/// The first column to the left, figures to the right.
-fn write_table(f: &mut fmt::Formatter<'_>, heads: &[&str], rows: Vec<Vec<String>>) -> fmt::Result {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let heads = heads.iter().map(|&head| head.to_owned()).collect();
-    for row in std::iter::once(heads).chain(rows) {
-        let line: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .enumerate()
-            .map(
-                |(column, (cell, &width))| {
-                    if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-                },
-            )
-            .collect();
-        writeln!(f, "{}", line.join("  ").trim_end())?;
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_are_short() {
-        let cases = [
-            (500, "<1µs"),
-            (1_500, "1.50µs"),
-            (45_600_000, "45.6ms"),
-            (300_000_000, "300ms"),
-            (2_000_000_000, "2.00s"),
-        ];
-        for (nanos, text) in cases {
-            assert_eq!(short(Duration::from_nanos(nanos)), text);
-        }
-    }
 }

@@ -156,9 +156,14 @@ impl Call {
         }
     }
 
-    /// Keeps the error of an attempt that is followed by another, as the source of whatever ends the call.
-    pub(super) fn keep_error(self: Pin<&mut Self>, error: Option<crate::call::BoxError>) {
-        *self.project().last_error = error;
+    /// Keeps the error of an attempt that is followed by another, as the source of whatever ends the call; `said` is
+    /// whether anybody has told what it means.
+    pub(super) fn keep_error(self: Pin<&mut Self>, error: Option<crate::call::BoxError>, said: bool) {
+        let this = self.project();
+        *this.last_error = error;
+        if !said {
+            this.pipeline.tally.retried_unsaid();
+        }
     }
 }
 

@@ -8,7 +8,6 @@ use crate::catalogue::Entry;
 use crate::declaration::{Declaration, Form, Observe};
 use crate::registry;
 use crate::strategies::breaker::Causes;
-use crate::strategies::bulkhead::DEFAULT_WAIT;
 use crate::strategies::fallback::LastGood;
 use crate::strategies::{bulkhead, deadline, hedge, rate, retry, timeout};
 
@@ -57,15 +56,16 @@ fn compartment(declared: &Declaration) -> Option<Compartment> {
     if let Some(config) = declared.isolate {
         let threads = registry::isolate(&config);
         let (bulkhead, workers) = (threads.door, Some(threads.workers));
-        return Some(Compartment { bulkhead, wait: wait(declared, config.wait), keyed: None, learns: false, workers });
+        return Some(Compartment {
+            bulkhead,
+            wait: declared.longest_wait(config.wait),
+            keyed: None,
+            learns: false,
+            workers,
+        });
     }
     let config = declared.bulkhead.filter(|_| !declared.observe.bulkhead)?;
     Some(Compartment::of(declared, &config, false))
-}
-
-/// How long a caller of this site waits for a slot.
-fn wait(declared: &Declaration, own: Option<u64>) -> u64 {
-    own.or(declared.timeout.map(timeout::Config::nanos)).unwrap_or(DEFAULT_WAIT)
 }
 
 impl Observer {
@@ -91,7 +91,7 @@ impl Compartment {
         let bulkhead = registry::bulkhead(config, observing);
         let keyed = config.keyed.then(|| bulkhead.by_key(registry::total(config, observing)));
         let learns = bulkhead.is_adaptive() && keyed.is_none();
-        Self { bulkhead, wait: wait(declared, config.wait), keyed, learns, workers: None }
+        Self { bulkhead, wait: declared.longest_wait(config.wait), keyed, learns, workers: None }
     }
 }
 

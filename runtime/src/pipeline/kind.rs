@@ -28,6 +28,9 @@ pub trait Kind {
     /// What it can carry when it did not.
     type Error;
 
+    /// Whether anybody has said what its errors mean: their type, or a predicate.
+    const SAID: bool = true;
+
     /// What retry and breaker are told of an answer.
     fn verdict(&self, whole: &Self::Whole) -> Verdict;
 
@@ -85,6 +88,9 @@ pub struct Never<R>(PhantomData<fn() -> R>);
 
 /// What the errors of a type mean.
 pub trait Means<E> {
+    /// Whether the type has said it.
+    const SAID: bool;
+
     /// What retry and breaker are told of an error.
     fn verdict(error: &E) -> Verdict;
 }
@@ -112,6 +118,8 @@ pub struct Said;
 pub struct Unsaid;
 
 impl<E: Classify> Means<E> for Said {
+    const SAID: bool = true;
+
     #[inline]
     fn verdict(error: &E) -> Verdict {
         Verdict::error(error.class(), error.retry_after())
@@ -119,6 +127,8 @@ impl<E: Classify> Means<E> for Said {
 }
 
 impl<E> Means<E> for Unsaid {
+    const SAID: bool = false;
+
     #[inline]
     fn verdict(_: &E) -> Verdict {
         Verdict::error(Class::Retryable, None)
@@ -155,6 +165,7 @@ impl<T, E, Meaning: Means<E>, Keeping: Keeps<E>, Striking: Strikes<E>> Kind for 
     type Whole = Result<T, E>;
     type Value = T;
     type Error = E;
+    const SAID: bool = Meaning::SAID;
 
     #[inline]
     fn verdict(&self, whole: &Result<T, E>) -> Verdict {

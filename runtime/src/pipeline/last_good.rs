@@ -60,6 +60,7 @@ impl<K: Kind> Kind for Remembering<K> {
     type Whole = K::Whole;
     type Value = K::Value;
     type Error = K::Error;
+    const SAID: bool = K::SAID;
 
     fn verdict(&self, whole: &K::Whole) -> Verdict {
         if let (Some(good), Some(value)) = (self.good, K::value(whole)) {

@@ -274,7 +274,7 @@ where
                 if verdict.ok || !call.as_mut().pauses_after(Trouble::Answered(verdict)) {
                     return Some(End::Answered(answer));
                 }
-                call.keep_error(self.kind.keep(answer));
+                call.keep_error(self.kind.keep(answer), K::SAID);
                 None
             }
             Ended::CutOff(trouble, why) => {

@@ -223,7 +223,7 @@ impl<F: Future, K: Kind<Whole = F::Output>, N: Times> Attempt<'_, F, K, N> {
                     if !N::AGAIN || !again {
                         return Poll::Ready(Some(End::Answered(answer)));
                     }
-                    frame.call.as_mut().keep_error(kind.keep(answer));
+                    frame.call.as_mut().keep_error(kind.keep(answer), K::SAID);
                 }
                 Polled::CutOff => {
                     if !frame.call.as_mut().cut_off() {

@@ -48,6 +48,7 @@ mod pace;
 #[cfg(all(test, not(watertight_loom)))]
 mod tests;
 
+pub(crate) use config::After;
 pub use config::Config;
 pub(crate) use decide::{due, ends_race};
 pub(crate) use pace::Pace;

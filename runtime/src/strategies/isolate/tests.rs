@@ -366,7 +366,7 @@ fn many_callers_and_threads_lose_nothing() {
             .collect();
         callers.into_iter().map(|caller| caller.join().expect("no panic")).sum()
     });
-    assert_eq!(sum, (0..4).map(|caller| (0..500).map(|turn| caller * 1_000 + turn).sum::<u32>()).sum());
+    assert_eq!(sum, (0..4).map(|caller| (0..500).map(|turn| caller * 1_000 + turn).sum::<u32>()).sum::<u32>());
     fixture.until(|it| it.taken() == 0 && it.at_large() == 0);
     let standing = fixture.workers.standing();
     assert_eq!(standing.overran.count(), standing.abandoned);

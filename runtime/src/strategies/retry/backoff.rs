@@ -42,6 +42,15 @@ pub(super) fn pause(backoff: Backoff, retry: u32, before: u64, roll: f64) -> u64
     least.saturating_add(drawn).min(most)
 }
 
+/// The sum of so many pauses when every one of them is the longest it can be, in nanoseconds.
+pub(super) fn longest(backoff: Backoff, retries: u32) -> u64 {
+    let mut before = 0;
+    (0..retries).fold(0, |sum: u64, retry| {
+        before = pause(backoff, retry, before, 1.0);
+        sum.saturating_add(before)
+    })
+}
+
 fn bound(Backoff { curve, first, cap, .. }: Backoff, retry: u32) -> u64 {
     let grown = match curve {
         Curve::Constant | Curve::Decorrelated => first,

@@ -10,6 +10,8 @@
 //!
 //! Lengths are in nanoseconds.
 
+use super::backoff::longest;
+
 /// A declaration of retries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -92,6 +94,12 @@ pub(crate) struct Causes {
 }
 
 impl Config {
+    /// The sum of all pauses when every one of them is the longest it can be, in nanoseconds. A hint of the other side may
+    /// ask for more.
+    pub(crate) fn longest_pauses(&self) -> u64 {
+        longest(self.backoff, self.max)
+    }
+
     /// Up to `max` further attempts, with the defaults for the rest.
     pub const fn new(max: u32) -> Self {
         Self {

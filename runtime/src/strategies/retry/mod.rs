@@ -36,6 +36,6 @@ mod decide;
 mod tests;
 
 pub(crate) use budget::{Budget, Ticket};
-pub(crate) use config::Allowance;
 pub use config::Config;
+pub(crate) use config::{Allowance, Backoff, Causes, Curve, Jitter};
 pub(crate) use decide::{Next, Seen, Trouble, decide};
