@@ -282,9 +282,9 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Ends the scope of a call that holds a slot: keeps the mark whether it is lent.
+    /// Before the scope of a call that holds a slot ends: keeps the mark whether it is lent.
     #[inline]
-    pub(crate) fn leave(self, holding: &mut Holding) {
+    pub(crate) fn note_loan(&self, holding: &mut Holding) {
         if let Some((at, _)) = self.hold {
             holding.lent = HERE.with(|here| here.holds[at].get().is_lent());
         }

@@ -16,7 +16,8 @@ fn a_slot_is_lent_once_and_repaid() {
     assert_eq!(Ambient::borrow(8), None, "not held");
     assert!(Ambient::repay(7, lender));
     assert!(Ambient::borrow(7).is_some());
-    scope.leave(&mut holding);
+    scope.note_loan(&mut holding);
+    drop(scope);
     assert!(holding.is_lent(), "the mark outlives the poll");
     assert_eq!(Ambient::borrow(7), None, "outside the scope nothing is held");
 }
@@ -29,12 +30,14 @@ fn a_borrower_may_lend_on_and_the_outer_mark_stays() {
     let mut inner = Holding::of(7);
     let inner_scope = in_call(2, 0, Some(inner));
     assert_eq!(Ambient::borrow(7), Some(2), "the borrower's to lend");
-    inner_scope.leave(&mut inner);
+    inner_scope.note_loan(&mut inner);
+    drop(inner_scope);
     assert!(inner.is_lent());
     assert_eq!(Ambient::borrow(7), None, "the outer slot is still lent");
     assert!(!Ambient::repay(7, 2), "its lender is not in scope");
     assert!(Ambient::repay(7, lender));
-    outer_scope.leave(&mut outer);
+    outer_scope.note_loan(&mut outer);
+    drop(outer_scope);
     assert!(!outer.is_lent());
 }
 
@@ -45,10 +48,12 @@ fn a_loan_from_two_levels_up_is_kept_through_a_call_with_another_slot() {
     let mut middle = Holding::of(9);
     let middle_scope = in_call(2, 0, Some(middle));
     assert_eq!(Ambient::borrow(7), Some(1));
-    middle_scope.leave(&mut middle);
+    middle_scope.note_loan(&mut middle);
+    drop(middle_scope);
     assert!(!middle.is_lent());
     assert_eq!(Ambient::borrow(7), None);
-    outer_scope.leave(&mut outer);
+    outer_scope.note_loan(&mut outer);
+    drop(outer_scope);
     assert!(outer.is_lent());
 }
 

@@ -7,8 +7,9 @@
 
 use std::pin::Pin;
 
+use super::Pipeline;
 use super::call::{Call, Stage};
-use super::{Compartment, Pipeline};
+use super::compartment::Compartment;
 use crate::base::clock::Moment;
 use crate::base::rng::roll;
 use crate::call::event::{Event, note};
@@ -24,7 +25,7 @@ impl Call {
     #[inline]
     pub(super) fn returned(mut self: Pin<&mut Self>, verdict: Verdict) -> bool {
         self.as_mut().answered(verdict);
-        !verdict.ok && self.pauses_after(Trouble::Answered(verdict))
+        !verdict.ok && self.pipeline.follows_up() && self.pauses_after(Trouble::Answered(verdict))
     }
 
     /// The books of an attempt whose body returned; it holds nothing any more.
@@ -93,15 +94,15 @@ impl Call {
     #[inline]
     pub(super) fn give_back(self: Pin<&mut Self>, sign: Sign, took: u64, now: Moment) {
         let this = self.project();
-        if this.held.take().is_some() {
+        if this.standing.give_back() {
             note(Event::SlotFreed);
         }
         if let Some(admission) = this.admission.take() {
             admission.settle(sign, took, || now);
             note(Event::BreakerSettled);
         }
-        if let Some(observed) = this.observed {
-            observed.end();
+        if let Some(course) = this.seldom.observed() {
+            course.end();
         }
     }
 
@@ -124,7 +125,7 @@ impl Call {
         let now = this.now.take().unwrap_or_else(Moment::now);
         if *this.attempt == 0 {
             // The earliest thing known of the first attempt; that it was refused, if nothing else is.
-            *this.begun_at = (*this.begun_at).min(*this.queued_at).min(*this.started_at).min(now);
+            *this.begun_at = (*this.begun_at).min(*this.started_at).min(now);
         }
         let seen = Seen {
             attempt: *this.attempt,
@@ -132,13 +133,13 @@ impl Call {
             remaining: this.deadline.is_set().then(|| this.deadline.at.since(now)),
             breaker_open: pipeline.breaker.is_some_and(|breaker| breaker.refuses(now)),
             elapsed: now.since(*this.begun_at),
-            last_pause: *this.last_pause,
+            last_pause: this.seldom.look().map_or(0, |more| more.last_pause),
         };
         let mut next = retry::decide(&retries.config, seen, roll());
         if let (Next::Again(_), Some(budget)) = (next, retries.budget) {
-            *this.ticket = budget.withdraw(now);
-            if this.ticket.is_none() {
-                next = Next::Stop(StopReason::Budget);
+            match budget.withdraw(now) {
+                Some(ticket) => this.seldom.more().ticket = Some(ticket),
+                None => next = Next::Stop(StopReason::Budget),
             }
         }
         match next {
@@ -148,7 +149,7 @@ impl Call {
             }
             Next::Again(pause) => {
                 *this.limit = now.plus(pause);
-                *this.last_pause = pause;
+                this.seldom.more().last_pause = pause;
                 *this.stage = Stage::Paused;
                 note(Event::Paused);
                 true
@@ -160,7 +161,9 @@ impl Call {
     /// whether anybody has told what it means.
     pub(super) fn keep_error(self: Pin<&mut Self>, error: Option<crate::call::BoxError>, said: bool) {
         let this = self.project();
-        *this.last_error = error;
+        if error.is_some() || this.seldom.look().is_some() {
+            this.seldom.more().last_error = error;
+        }
         if !said {
             this.pipeline.tally.retried_unsaid();
         }
@@ -168,6 +171,12 @@ impl Call {
 }
 
 impl Pipeline {
+    /// Whether anything is asked after a failure: whether to try again, here or where that is only observed.
+    #[inline]
+    pub(super) fn follows_up(&self) -> bool {
+        self.retry.is_some() || self.observer.is_some()
+    }
+
     /// Tells a bulkhead whose slots follow the latency, while the attempt still holds its slot.
     #[inline]
     pub(super) fn learn(&self, took: u64, ended: Ended, now: Moment) {

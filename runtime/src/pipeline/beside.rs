@@ -39,7 +39,7 @@ impl Call {
         })?;
         let mut hedge = Self::from_start(Start { pipeline, id: self.id, deadline: self.deadline, now: None });
         hedge.keys = self.keys;
-        hedge.attempt = self.attempt + self.hedges + 1;
+        hedge.attempt = self.attempt + self.seldom.look().map_or(0, |more| more.hedges) + 1;
         hedge.stage = Stage::Paused;
         hedge.limit = at;
         hedge.is_hedge = true;
@@ -66,7 +66,7 @@ impl Call {
         }
         let may_run = ready!(self.as_mut().poll_gate(cx)) == Gate::Run;
         let this = self.as_mut().project();
-        let ticket = this.ticket.take();
+        let ticket = this.seldom.take_ticket();
         if !may_run {
             drop(ticket);
             self.book_hedge(HedgeFate::Refused);
@@ -75,7 +75,7 @@ impl Call {
         if let Some(ticket) = ticket {
             ticket.spend();
         }
-        if let Some(held) = this.held {
+        if let Some(held) = this.standing.held_mut() {
             held.holding.mark_second();
         }
         Poll::Ready(true)
@@ -90,8 +90,8 @@ impl Call {
         *this.booked = false;
         note(Event::Hedged);
         if let Some(budget) = this.pipeline.budget {
-            *this.ticket = budget.withdraw(now);
-            return this.ticket.is_some();
+            let Some(ticket) = budget.withdraw(now) else { return false };
+            this.seldom.more().ticket = Some(ticket);
         }
         true
     }
@@ -126,7 +126,7 @@ impl Call {
         *this.fate = fate;
         *this.refused = cut_off;
         if hedged {
-            *this.hedges += 1;
+            this.seldom.more().hedges += 1;
             // The first may have failed long before the second did.
             *this.now = None;
         }

@@ -1,9 +1,10 @@
 //! From what was declared to what is live. Runs once per site, at its first call; names are resolved here and never
 //! again.
 
+use super::compartment::Compartment;
 use super::floor::Floor;
 use super::observe::{Observer, Twin};
-use super::{Compartment, Pipeline, Retries, Throttle};
+use super::{Pipeline, Retries, Throttle};
 use crate::catalogue::Entry;
 use crate::declaration::{Declaration, Form, Observe};
 use crate::registry;
@@ -55,17 +56,10 @@ fn heeds_deadline(declared: &Declaration) -> bool {
 fn compartment(declared: &Declaration) -> Option<Compartment> {
     if let Some(config) = declared.isolate {
         let threads = registry::isolate(&config);
-        let (bulkhead, workers) = (threads.door, Some(threads.workers));
-        return Some(Compartment {
-            bulkhead,
-            wait: declared.longest_wait(config.wait),
-            keyed: None,
-            learns: false,
-            workers,
-        });
+        return Some(Compartment::of_threads(threads.door, declared.longest_wait(config.wait), threads.workers));
     }
     let config = declared.bulkhead.filter(|_| !declared.observe.bulkhead)?;
-    Some(Compartment::of(declared, &config, false))
+    Some(compartment_of(declared, &config, false))
 }
 
 impl Observer {
@@ -77,7 +71,7 @@ impl Observer {
             breaker: declared.breaker.filter(|_| observe.breaker).map(|config| registry::breaker(declared, &config)),
             rate: declared.rate.filter(|_| observe.rate).map(|config| Throttle::build(declared, &config)),
             bulkhead: declared.bulkhead.filter(|_| observe.bulkhead).map(|config| Twin {
-                compartment: Compartment::of(declared, &config, true),
+                compartment: compartment_of(declared, &config, true),
                 beside: registry::enforced(config.name),
             }),
             timeout: declared.timeout.filter(|_| observe.timeout).map(timeout::Config::nanos),
@@ -86,13 +80,10 @@ impl Observer {
     }
 }
 
-impl Compartment {
-    fn of(declared: &Declaration, config: &bulkhead::Config, observing: bool) -> Self {
-        let bulkhead = registry::bulkhead(config, observing);
-        let keyed = config.keyed.then(|| bulkhead.by_key(registry::total(config, observing)));
-        let learns = bulkhead.is_adaptive() && keyed.is_none();
-        Self { bulkhead, wait: declared.longest_wait(config.wait), keyed, learns, workers: None }
-    }
+fn compartment_of(declared: &Declaration, config: &bulkhead::Config, observing: bool) -> Compartment {
+    let bulkhead = registry::bulkhead(config, observing);
+    let keyed = config.keyed.then(|| bulkhead.by_key(registry::total(config, observing)));
+    Compartment::of(bulkhead, declared.longest_wait(config.wait), keyed)
 }
 
 impl Throttle {

@@ -28,16 +28,15 @@ use tokio::time::{Sleep, sleep_until};
 use super::Pipeline;
 use super::keyed::Keys;
 use super::observe::Course;
-use super::throttle::Throttled;
+use super::seldom::Seldom;
+use super::standing::Standing;
 use crate::base::clock::Moment;
 use crate::base::park::alarm;
 use crate::call::context::{Ambient, Deadline, Scope, next_call};
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, WaitFate};
-use crate::call::{BoxError, Detail, Error, FallbackUse, Fate, HedgeFate};
+use crate::call::{Detail, Error, FallbackUse, Fate, HedgeFate};
 use crate::strategies::breaker::{Admission, Sign};
-use crate::strategies::bulkhead::{Held, Waiting};
-use crate::strategies::retry::Ticket;
 use crate::strategies::timeout::Cause;
 
 /// Where an attempt stands.
@@ -57,30 +56,22 @@ pin_project! {
     pub struct Call {
         pub(super) pipeline: &'static Pipeline,
         pub(super) id: u64,
-        // Retries so far, and hedges of the attempts before this one.
+        // Retries so far.
         pub(super) attempt: u32,
-        pub(super) hedges: u32,
         pub(super) stage: Stage,
         pub(super) deadline: Deadline,
         // A reading of the clock made in this very poll, to spare the next one.
         pub(super) now: Option<Moment>,
-        pub(super) queued_at: Moment,
         pub(super) started_at: Moment,
-        // When the first attempt began, known once it has failed, and the pause made last.
+        // When the first attempt began to wait, or its body started: known once it waits or has failed.
         pub(super) begun_at: Moment,
-        pub(super) last_pause: u64,
         // When the wait, the body or the pause under way must end, and what ends a body then.
         pub(super) limit: Moment,
         pub(super) cause: Cause,
         pub(super) admission: Option<Admission>,
         pub(super) keys: Keys,
-        // A wait for a token, or a token while the slot is waited for: rare, so it is not carried along.
-        pub(super) throttled: Option<Box<Throttled>>,
-        pub(super) waiting: Option<Waiting>,
-        pub(super) held: Option<Held>,
-        pub(super) ticket: Option<Ticket>,
-        pub(super) observed: Option<Box<Course>>,
-        pub(super) last_error: Option<BoxError>,
+        pub(super) standing: Standing,
+        pub(super) seldom: Seldom,
         // Why we refused it or cut it short, if we did.
         pub(super) refused: Option<Detail>,
         // How it ended, once that is known; booked when the caller's answer is ready.
@@ -103,7 +94,7 @@ pin_project! {
                 this.as_mut().end_early();
             }
             // A hedge has its call's, which outlives it.
-            if !this.is_hedge {
+            if this.keys.are_held() && !this.is_hedge {
                 this.keys.let_go(this.pipeline);
             }
         }
@@ -141,24 +132,17 @@ impl Call {
             pipeline,
             id,
             attempt: 0,
-            hedges: 0,
             stage: Stage::Fresh,
             deadline,
             now,
-            queued_at: Moment::NEVER,
             started_at: Moment::NEVER,
             begun_at: Moment::NEVER,
-            last_pause: 0,
             limit: Moment::NEVER,
             cause: Cause::Timeout,
             admission: None,
             keys: Keys::default(),
-            throttled: None,
-            waiting: None,
-            held: None,
-            ticket: None,
-            observed: None,
-            last_error: None,
+            standing: Standing::Nowhere,
+            seldom: Seldom::default(),
             refused: None,
             fate: Fate::Cancelled,
             is_hedge: false,
@@ -190,16 +174,20 @@ impl Call {
     pub(super) fn enter(mut self: Pin<&mut Self>) -> Inside<'_> {
         let this = self.as_mut().project();
         *this.polling = true;
-        let holding = this.held.as_ref().map(|held| held.holding);
+        let holding = this.standing.held().map(|held| held.holding);
         let scope = self.context().enter_holding(holding);
-        Inside { call: self, scope: Some(scope) }
+        Inside { call: self, scope }
     }
 
     /// What its body inherits.
+    #[inline]
     pub(super) fn context(&self) -> Ambient {
         // A limit that is only observed cuts nothing off, here or in a database.
-        let limit = self.observed.as_ref().map_or(self.limit, |course| course.enforced());
-        Ambient { deadline: self.deadline, limit, call: self.id, attempt: self.attempt + self.hedges }
+        let (limit, hedges) = match self.seldom.look() {
+            None => (self.limit, 0),
+            Some(more) => (more.observed.as_ref().map_or(self.limit, Course::enforced), more.hedges),
+        };
+        Ambient { deadline: self.deadline, limit, call: self.id, attempt: self.attempt + hedges }
     }
 
     /// Ready at `limit`; asks tokio for a timer only now that it is needed.
@@ -231,7 +219,7 @@ impl Call {
     pub(super) fn take_refusal(self: Pin<&mut Self>) -> Option<Error> {
         let this = self.project();
         let detail = this.refused.take()?;
-        Some(Error::new(Some(this.pipeline.identity), detail).with_source(this.last_error.take()))
+        Some(Error::new(Some(this.pipeline.identity), detail).with_source(this.seldom.take_last_error()))
     }
 
     /// The call's one entry in the books.
@@ -254,14 +242,14 @@ impl Call {
     fn end_early(mut self: Pin<&mut Self>) {
         let this = self.as_mut().project();
         let here = this.pipeline.tally.here();
-        if this.waiting.take().is_some() {
-            here.left_queue(WaitFate::Cancelled, Moment::now().since(*this.queued_at));
+        if let Some((_, since)) = this.standing.leave_queue() {
+            here.left_queue(WaitFate::Cancelled, Moment::now().since(since));
         }
         let panicked = *this.polling;
         if panicked || *this.stage == Stage::Running {
             here.attempt(if panicked { AttemptFate::Panicked } else { AttemptFate::Cancelled });
         }
-        *this.held = None;
+        *this.standing = Standing::Nowhere;
         self.as_mut().leave_throttle();
         let this = self.as_mut().project();
         match this.admission.take() {
@@ -288,7 +276,7 @@ impl Call {
 /// whether its slot is out on loan: a mark left as it was would keep or lose the slot for good.
 pub(super) struct Inside<'a> {
     call: Pin<&'a mut Call>,
-    scope: Option<Scope>,
+    scope: Scope,
 }
 
 impl Inside<'_> {
@@ -302,8 +290,8 @@ impl Inside<'_> {
 impl Drop for Inside<'_> {
     #[inline]
     fn drop(&mut self) {
-        if let (Some(scope), Some(held)) = (self.scope.take(), self.call.as_mut().project().held) {
-            scope.leave(&mut held.holding);
+        if let Some(held) = self.call.as_mut().project().standing.held_mut() {
+            self.scope.note_loan(&mut held.holding);
         }
     }
 }

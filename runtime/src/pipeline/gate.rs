@@ -11,6 +11,8 @@ use std::task::{Context, Poll, ready};
 
 use super::Pipeline;
 use super::call::{Call, Stage};
+use super::compartment::{Compartment, Entered, Entry};
+use super::standing::Standing;
 use super::throttle::Throttled;
 use crate::base::clock::Moment;
 use crate::call::context::Deadline;
@@ -18,9 +20,9 @@ use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
 use crate::call::{Detail, Fate, Refusal};
 use crate::strategies::breaker::{Causes, Sign};
-use crate::strategies::bulkhead::{Held, InKey, Keyed, Queued, Slot, Waiting};
+use crate::strategies::bulkhead::{Held, Slot};
 use crate::strategies::deadline::Turn;
-use crate::strategies::rate::{Asked, Token};
+use crate::strategies::rate::Token;
 use crate::strategies::retry::Trouble;
 use crate::strategies::{deadline, timeout};
 
@@ -62,9 +64,8 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let mut now = this.now.take();
-        let deadline = pipeline.heeded(*this.deadline);
-        if deadline.is_set() {
-            let now = *now.get_or_insert_with(Moment::now);
+        if this.deadline.is_set() && pipeline.heeds_deadline {
+            let (now, deadline) = (*now.get_or_insert_with(Moment::now), *this.deadline);
             if *this.attempt == 0 {
                 pipeline.tally.here().deadline_used(deadline.tenths_used(now));
             }
@@ -77,24 +78,13 @@ impl Call {
             *this.admission = Some(admission.map_err(|why| Refused::note(this.refused, why))?);
             note(Event::BreakerPassed);
         }
-        let mut token = None;
-        if let Some(throttle) = &pipeline.rate {
-            let now = *now.get_or_insert_with(Moment::now);
-            // A hedge takes what is there, or is not made.
-            let wait = if *this.is_hedge { 0 } else { throttle.wait };
-            match throttle.rate.ask(this.keys.bucket, now, wait, deadline.at, cx) {
-                Asked::Token(granted) => {
-                    note(Event::TokenTaken);
-                    token = Some(granted);
-                }
-                Asked::Waiting(waiting) => {
-                    self.wait_for_token(waiting, now);
-                    return Ok(());
-                }
-                Asked::Refused(why) => return Err(Refused::note(this.refused, why)),
+        match &pipeline.rate {
+            None => self.ask_slot(cx, now, None),
+            Some(throttle) => {
+                let now = now.unwrap_or_else(Moment::now);
+                self.ask_token(cx, throttle, now)
             }
         }
-        self.ask_slot(cx, now, token)
     }
 
     /// The stages behind the rate. A token is given back by being dropped, and spent by the start of the body.
@@ -108,34 +98,71 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         if let Some(compartment) = &pipeline.bulkhead {
-            match compartment.ask(this.keys.compartment, cx, *this.id, *this.is_hedge, this.refused)? {
-                Entry::Held(held) => {
-                    let here = pipeline.tally.here();
-                    if held.is_borrowed() {
-                        here.lent();
-                    }
-                    here.entered_at_once();
-                    *this.held = Some(held);
-                    note(Event::SlotTaken);
-                }
-                Entry::Waiting(waiting) => {
-                    let now = now.unwrap_or_else(Moment::now);
-                    *this.waiting = Some(waiting);
-                    *this.queued_at = now;
-                    *this.limit = now.plus(compartment.wait).min(pipeline.heeded(*this.deadline).at);
-                    *this.stage = Stage::Queued;
-                    *this.throttled = token.map(|token| Box::new(Throttled::Token(token)));
-                    pipeline.tally.here().queued();
-                    note(Event::Queued);
-                    return Ok(());
-                }
+            match compartment.enter(*this.id, this.standing, this.refused) {
+                Entered::Held => {}
+                Entered::Refused if !*this.is_hedge => return Err(Refused),
+                Entered::Refused | Entered::NotYet => return self.ask_apart(compartment, cx, now, token),
             }
         }
         *this.now = now;
+        self.enter_at_once(token);
+        Ok(())
+    }
+
+    /// The slot was free, or none is needed.
+    #[inline]
+    fn enter_at_once(mut self: Pin<&mut Self>, token: Option<Token>) {
+        let this = self.as_mut().project();
+        if let Standing::Held(held) = this.standing {
+            let here = this.pipeline.tally.here();
+            if held.is_borrowed() {
+                here.lent();
+            }
+            here.entered_at_once();
+            note(Event::SlotTaken);
+        }
         if let Some(token) = token {
             token.spend();
         }
         self.start();
+    }
+
+    /// It is not as simple as that: a key's slot, a thread's, a place in the queue, or none.
+    #[inline(never)]
+    fn ask_apart(
+        mut self: Pin<&mut Self>,
+        compartment: &'static Compartment,
+        cx: &mut Context<'_>,
+        now: Option<Moment>,
+        token: Option<Token>,
+    ) -> Result<(), Refused> {
+        let this = self.as_mut().project();
+        let pipeline = *this.pipeline;
+        match compartment.ask(this.keys.compartment, cx, *this.id, *this.is_hedge) {
+            Err(why) => {
+                *this.refused = why;
+                return Err(Refused);
+            }
+            Ok(Entry::Held(held)) => {
+                *this.standing = Standing::Held(held);
+                *this.now = now;
+                self.enter_at_once(token);
+            }
+            Ok(Entry::Waiting(waiting)) => {
+                let now = now.unwrap_or_else(Moment::now);
+                if *this.attempt == 0 {
+                    *this.begun_at = (*this.begun_at).min(now);
+                }
+                *this.standing = Standing::Waiting(waiting, now);
+                *this.limit = now.plus(compartment.wait).min(pipeline.heeded(*this.deadline).at);
+                *this.stage = Stage::Queued;
+                if let Some(token) = token {
+                    this.seldom.more().throttled = Some(Throttled::Token(token));
+                }
+                pipeline.tally.here().queued();
+                note(Event::Queued);
+            }
+        }
         Ok(())
     }
 
@@ -162,29 +189,27 @@ impl Call {
 
     /// A wait for a slot: handed over, waited enough, or still waiting.
     fn poll_slot(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
-        let polled = match self.as_mut().project().waiting {
-            Some(waiting) => waiting.poll_slot(cx),
-            None => Poll::Pending,
-        };
-        if let Poll::Ready(slot) = polled {
-            *self.as_mut().project().waiting = None;
-            return Poll::Ready(self.granted(slot));
+        let Standing::Waiting(waiting, since) = self.as_mut().project().standing else { return Poll::Pending };
+        let since = *since;
+        if let Poll::Ready(slot) = waiting.poll_slot(cx) {
+            return Poll::Ready(self.granted(slot, since));
         }
         ready!(self.as_mut().poll_limit(cx));
         // The slot may have been handed over in this very moment: then it is ours after all.
-        let late = self.as_mut().project().waiting.take().and_then(Waiting::give_up);
+        let late = self.as_mut().project().standing.leave_queue().and_then(|(waiting, _)| waiting.give_up());
         Poll::Ready(match late {
-            Some(slot) => self.granted(slot),
-            None => Err(self.wait_in_vain()),
+            Some(slot) => self.granted(slot, since),
+            None => Err(self.wait_in_vain(since)),
         })
     }
 
     /// A slot was handed over: it is ours, unless there is too little time left to use it.
-    fn granted(mut self: Pin<&mut Self>, slot: Slot) -> Result<(), Refused> {
+    fn granted(mut self: Pin<&mut Self>, slot: Slot, since: Moment) -> Result<(), Refused> {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let now = Moment::now();
         let held = Held::own(slot, *this.id);
+        *this.standing = Standing::Nowhere;
         let deadline = pipeline.heeded(*this.deadline);
         let passed = if deadline.is_set() {
             let key = this.keys.compartment;
@@ -194,12 +219,12 @@ impl Call {
             Ok(())
         };
         let fate = if passed.is_ok() { WaitFate::Ran } else { WaitFate::Expired };
-        pipeline.tally.here().left_queue(fate, now.since(*this.queued_at));
-        let passed = passed.and_then(|()| pipeline.bulkhead.as_ref().map_or(Ok(()), super::Compartment::staff));
+        pipeline.tally.here().left_queue(fate, now.since(since));
+        let passed = passed.and_then(|()| pipeline.bulkhead.as_ref().map_or(Ok(()), Compartment::staff));
         passed.map_err(|why| Refused::note(this.refused, why))?;
-        *this.held = Some(held);
+        *this.standing = Standing::Held(held);
         *this.now = Some(now);
-        if let Some(throttled) = this.throttled.take() {
+        if let Some(throttled) = this.seldom.take_throttled() {
             throttled.spend();
         }
         note(Event::SlotTaken);
@@ -207,10 +232,10 @@ impl Call {
         Ok(())
     }
 
-    fn wait_in_vain(self: Pin<&mut Self>) -> Refused {
+    fn wait_in_vain(self: Pin<&mut Self>, since: Moment) -> Refused {
         let this = self.project();
         let now = Moment::now();
-        let waited = now.since(*this.queued_at);
+        let waited = now.since(since);
         this.pipeline.tally.here().left_queue(WaitFate::Expired, waited);
         if let (Some(compartment), Some((place, _))) = (&this.pipeline.bulkhead, this.keys.compartment)
             && let Some(keyed) = compartment.keyed
@@ -224,26 +249,26 @@ impl Call {
         Refused::note(this.refused, why)
     }
 
-    /// We refused the attempt: neutral for the breaker unless the site says otherwise, and seldom worth another. True when another follows a pause.
+    /// We refused the attempt: neutral for the breaker unless the site says otherwise, and seldom worth another. True when
+    /// another follows a pause.
     fn pauses_when_refused(mut self: Pin<&mut Self>) -> bool {
         let this = self.as_mut().project();
         let faults = this.pipeline.faults;
-        let sign = this.refused.as_ref().map_or(Sign::Neutral, |why| sign_of_refusal(faults, why));
-        *this.throttled = None;
+        drop(this.seldom.take_throttled());
         if let Some(admission) = this.admission.take() {
+            let sign = this.refused.as_ref().map_or(Sign::Neutral, |why| sign_of_refusal(faults, why));
             admission.settle(sign, 0, Moment::now);
         }
+        *this.stage = Stage::Over;
+        // Of a hedge the first attempt runs on, and what becomes of the call is its business.
         if *this.is_hedge {
-            // The first attempt runs on, and what becomes of the call is its business.
-            *this.stage = Stage::Over;
             return false;
         }
-        let (fate, trouble) = match this.refused {
-            Some(why) => (why.fate(), trouble_of(why)),
-            None => (Fate::Refused(Refusal::Deadline), Trouble::OutOfTime),
-        };
-        *this.fate = fate;
-        self.pauses_after(trouble)
+        *this.fate = this.refused.as_ref().map_or(Fate::Refused(Refusal::Deadline), Detail::fate);
+        this.pipeline.follows_up() && {
+            let trouble = this.refused.as_ref().map_or(Trouble::OutOfTime, trouble_of);
+            self.pauses_after(trouble)
+        }
     }
 
     /// A pause is over: the next attempt asks for everything anew.
@@ -252,7 +277,7 @@ impl Call {
         *this.attempt += 1;
         *this.stage = Stage::Fresh;
         *this.refused = None;
-        if let Some(ticket) = this.ticket.take() {
+        if let Some(ticket) = this.seldom.take_ticket() {
             ticket.spend();
         }
         this.pipeline.tally.here().retried();
@@ -294,76 +319,6 @@ impl Refused {
     pub(super) fn note(place: &mut Option<Detail>, why: Detail) -> Self {
         *place = Some(why);
         Self
-    }
-}
-
-/// What asking a compartment came to, short of being refused.
-enum Entry {
-    Held(Held),
-    Waiting(Waiting),
-}
-
-impl super::Compartment {
-    /// The slot this chain of calls holds already, else a free one, else a place in the queue; for a hedge what is free, or
-    /// nothing.
-    #[inline]
-    fn ask(
-        &self,
-        key: Option<InKey>,
-        cx: &mut Context<'_>,
-        call: u64,
-        is_hedge: bool,
-        refused: &mut Option<Detail>,
-    ) -> Result<Entry, Refused> {
-        if let (Some(keyed), Some(key)) = (self.keyed, key) {
-            return ask_key(keyed, key, cx, call, is_hedge, refused);
-        }
-        if let Some(held) = self.bulkhead.borrow(call) {
-            return Ok(Entry::Held(held));
-        }
-        if let Some(slot) = self.bulkhead.try_enter() {
-            let held = Held::own(slot, call);
-            return self.staff().map(|()| Entry::Held(held)).map_err(|why| Refused::note(refused, why));
-        }
-        if is_hedge {
-            return Err(Refused);
-        }
-        if let Some(why) = self.full() {
-            return Err(Refused::note(refused, why));
-        }
-        match self.bulkhead.enqueue(cx.waker().clone()) {
-            Queued::Slot(slot) => {
-                let held = Held::own(slot, call);
-                self.staff().map(|()| Entry::Held(held)).map_err(|why| Refused::note(refused, why))
-            }
-            Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),
-            Queued::Full(why) => Err(Refused::note(refused, self.in_own_words(why))),
-        }
-    }
-}
-
-/// The same for the compartment of a key.
-fn ask_key(
-    keyed: &'static Keyed,
-    key: InKey,
-    cx: &mut Context<'_>,
-    call: u64,
-    is_hedge: bool,
-    refused: &mut Option<Detail>,
-) -> Result<Entry, Refused> {
-    if let Some(held) = keyed.borrow(key, call) {
-        return Ok(Entry::Held(held));
-    }
-    let asked = match keyed.try_enter(key) {
-        Some(asked) => asked,
-        None if is_hedge => return Err(Refused),
-        // The waker is cloned outside of the lock, and only if it may be wanted.
-        None => keyed.enqueue(key, cx.waker().clone()),
-    };
-    match asked {
-        Queued::Slot(slot) => Ok(Entry::Held(Held::own(slot, call))),
-        Queued::Waiting(waiting) => Ok(Entry::Waiting(waiting)),
-        Queued::Full(why) => Err(Refused::note(refused, why)),
     }
 }
 

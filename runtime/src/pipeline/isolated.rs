@@ -19,8 +19,6 @@ use std::task::{Context, Poll, ready};
 use super::Compartment;
 use super::call::Call;
 use super::gate::Gate;
-use crate::base::clock::Moment;
-use crate::call::Detail;
 use crate::call::context::{Ambient, Holding};
 use crate::strategies::bulkhead::Held;
 use crate::strategies::isolate::{self, Here, Ticket, Workers};
@@ -72,8 +70,8 @@ impl Call {
     fn take_seat(self: Pin<&mut Self>) -> Seat {
         let context = self.as_ref().context();
         let this = self.project();
-        let workers = this.pipeline.bulkhead.as_ref().and_then(|compartment| compartment.workers);
-        Seat { held: this.held.take(), workers, context }
+        let workers = this.pipeline.bulkhead.as_ref().and_then(Compartment::workers);
+        Seat { held: this.standing.take_held(), workers, context }
     }
 }
 
@@ -144,64 +142,6 @@ impl<F: Future> Future for Isolated<F> {
             Place::There(ticket) => Pin::new(ticket).poll(cx),
             Place::Here(here) => Pin::new(here).poll(cx),
             Place::Bare(body) => body.as_mut().poll(cx),
-        }
-    }
-}
-
-impl Compartment {
-    /// A slot of threads is worth nothing without a thread.
-    #[inline]
-    pub(super) fn staff(&self) -> Result<(), Detail> {
-        match self.workers {
-            Some(workers) => self.start_thread(workers),
-            None => Ok(()),
-        }
-    }
-
-    fn start_thread(&self, workers: &'static Workers) -> Result<(), Detail> {
-        if workers.keep_up(self.bulkhead.occupancy().running) {
-            return Ok(());
-        }
-        Err(Detail::Unstaffed { name: self.bulkhead.name(), threads: workers.standing().started })
-    }
-
-    /// Why a caller that has found no slot gets no place in the queue either, if it does not.
-    #[inline]
-    pub(super) fn full(&self) -> Option<Detail> {
-        match self.workers {
-            None => self.bulkhead.full(),
-            Some(workers) => self.bulkhead.full().map(|why| self.in_own_words(why)).or_else(|| self.lost(workers)),
-        }
-    }
-
-    /// The queue has room, and nobody to lead out of it.
-    fn lost(&self, workers: &Workers) -> Option<Detail> {
-        let seen = self.bulkhead.occupancy();
-        workers.is_lost(seen.slots, self.wait, Moment::now).then(|| Detail::Crowded {
-            name: self.bulkhead.name(),
-            threads: seen.slots,
-            at_large: workers.at_large(),
-            queue: seen.queue,
-            queued: seen.queued,
-        })
-    }
-
-    /// A bulkhead's refusal, in the words of whoever stands behind it.
-    pub(super) fn in_own_words(&self, why: Detail) -> Detail {
-        match (self.workers, why) {
-            (Some(workers), Detail::Full { name, slots, queue, queued, .. }) => {
-                Detail::Crowded { name, threads: slots, at_large: workers.at_large(), queue, queued }
-            }
-            (_, why) => why,
-        }
-    }
-
-    /// The refusal of a caller that has waited as long as it may.
-    pub(super) fn in_vain(&self, waited: u64) -> Detail {
-        let (name, slots) = (self.bulkhead.name(), self.bulkhead.limits().slots);
-        match self.workers {
-            None => Detail::Waited { name, slots, waited },
-            Some(workers) => Detail::WaitedThread { name, threads: slots, at_large: workers.at_large(), waited },
         }
     }
 }

@@ -70,16 +70,14 @@ impl Call {
 }
 
 impl Keys {
-    /// The call has ended.
     #[inline]
-    pub(super) fn let_go(self, pipeline: &Pipeline) {
-        if self.compartment.is_some() || self.bucket.is_some() {
-            self.let_both_go(pipeline);
-        }
+    pub(super) fn are_held(self) -> bool {
+        self.compartment.is_some() || self.bucket.is_some()
     }
 
+    /// The call has ended.
     #[inline(never)]
-    fn let_both_go(self, pipeline: &Pipeline) {
+    pub(super) fn let_go(self, pipeline: &Pipeline) {
         if let (Some((place, _)), Some(keyed)) = (self.compartment, pipeline.compartments()) {
             keyed.let_go(place);
         }

@@ -32,6 +32,7 @@ mod answer;
 mod beside;
 mod build;
 mod call;
+mod compartment;
 mod end;
 mod floor;
 mod gate;
@@ -42,6 +43,8 @@ mod last_good;
 mod observe;
 mod race;
 mod run;
+mod seldom;
+mod standing;
 mod throttle;
 
 pub use answer::{answer, answer_unrefused, attempt_or, fall_back, once_or, settle};
@@ -60,11 +63,10 @@ pub use run::{attempt, once};
 use crate::call::Identity;
 use crate::call::tally::Tally;
 use crate::strategies::breaker::{Breaker, Causes};
-use crate::strategies::bulkhead::{Bulkhead, InKey, Keyed};
 use crate::strategies::fallback::LastGood;
-use crate::strategies::isolate::Workers;
 use crate::strategies::rate::Rate;
 use crate::strategies::{hedge, retry};
+use compartment::Compartment;
 use floor::Floor;
 use observe::Observer;
 
@@ -94,28 +96,6 @@ pub(crate) struct Pipeline {
     floor: Floor,
     /// The strategies that only observe, if there are any.
     observer: Option<Observer>,
-}
-
-/// A bulkhead and how long this site waits for it.
-pub(crate) struct Compartment {
-    pub(crate) bulkhead: &'static Bulkhead,
-    pub(crate) wait: u64,
-    /// The compartments of its keys, if this site has a key.
-    pub(crate) keyed: Option<&'static Keyed>,
-    /// Whether its slots follow what attempts take.
-    pub(crate) learns: bool,
-    /// The threads whose slots it counts.
-    pub(crate) workers: Option<&'static Workers>,
-}
-
-impl Compartment {
-    /// How many wait where this call would.
-    fn queued(&self, key: Option<InKey>) -> u32 {
-        match (self.keyed, key) {
-            (Some(keyed), Some((place, _))) => keyed.queued(place),
-            _ => self.bulkhead.occupancy().queued,
-        }
-    }
 }
 
 /// A rate and how long this site waits for a token.

@@ -36,8 +36,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
 use super::call::Call;
+use super::compartment::Compartment;
 use super::gate::{sign_of_refusal, trouble_of};
-use super::{Compartment, Pipeline, Retries, Throttle};
+use super::standing::Standing;
+use super::{Pipeline, Retries, Throttle};
 use crate::base::clock::Moment;
 use crate::base::rng::roll;
 use crate::call::context::Deadline;
@@ -117,9 +119,9 @@ impl Call {
                 None => *around,
             };
             let cut = (Moment::NEVER, Cause::Timeout);
-            Box::new(Course { deadline, out: false, parted: false, turn: None, waiting: None, cut, limit })
+            Course { deadline, out: false, parted: false, turn: None, waiting: None, cut, limit }
         };
-        let course = this.observed.get_or_insert_with(first);
+        let course = this.seldom.more().observed.get_or_insert_with(first);
         (course.out, course.limit) = (false, limit);
         if *this.attempt == 0
             && let Some(budget) = observer.retry.as_ref().and_then(|retries| retries.budget)
@@ -130,7 +132,7 @@ impl Call {
             return self.would_refuse(observer, why, now);
         }
         let this = self.project();
-        if let Some(course) = this.observed {
+        if let Some(course) = this.seldom.observed() {
             course.cut = timeout::decide(now, observer.timeout, course.deadline);
             *this.limit = limit.min(course.next());
         }
@@ -139,7 +141,7 @@ impl Call {
     /// Deadline, breaker, token and slot, in the order in which they would refuse.
     fn observe_gate(self: Pin<&mut Self>, observer: &'static Observer, now: Moment) -> Result<(), Detail> {
         let this = self.project();
-        let (pipeline, Some(course)) = (*this.pipeline, this.observed) else { return Ok(()) };
+        let (pipeline, Some(course)) = (*this.pipeline, this.seldom.observed()) else { return Ok(()) };
         if course.deadline.is_set() {
             let limits = pipeline.floor.get(now, pipeline.tally);
             let turn = Turn { in_queue: false, wanted: false };
@@ -170,11 +172,11 @@ impl Call {
                 _ => compartment.bulkhead.observe(beside.map(Bulkhead::occupancy), *this.id),
             };
             match would {
-                Would::Run(held) => *this.held = Some(held),
+                Would::Run(held) => *this.standing = Standing::Held(held),
                 Would::Wait(place) => {
                     waits = true;
                     match place {
-                        Ok(held) => *this.held = Some(held),
+                        Ok(held) => *this.standing = Standing::Held(held),
                         Err(waiting) => course.waiting = Some((waiting, now.plus(compartment.wait))),
                     }
                 }
@@ -193,7 +195,7 @@ impl Call {
     /// The attempt would have been refused.
     fn would_refuse(mut self: Pin<&mut Self>, observer: &'static Observer, why: Detail, now: Moment) {
         let this = self.as_mut().project();
-        let Some(course) = this.observed else { return };
+        let Some(course) = this.seldom.observed() else { return };
         course.out = true;
         course.end();
         if observer.breaker.is_some()
@@ -225,7 +227,7 @@ impl Call {
     #[cold]
     fn pass_by(mut self: Pin<&mut Self>, observer: &'static Observer, now: Moment) -> bool {
         let this = self.as_mut().project();
-        let Some(course) = this.observed else { return true };
+        let Some(course) = this.seldom.observed() else { return true };
         if let Some((mut turn, due)) = course.turn.take_if(|(_, due)| *due <= now) {
             match turn.look(now, &Context::from_waker(Waker::noop())) {
                 Looked::Token(token) => token.spend(),
@@ -235,10 +237,10 @@ impl Call {
             }
         }
         let this = self.as_mut().project();
-        let Some(course) = this.observed else { return true };
+        let Some(course) = this.seldom.observed() else { return true };
         if let Some((mut waiting, until)) = course.waiting.take() {
             if let Poll::Ready(slot) = waiting.poll_slot(&Context::from_waker(Waker::noop())) {
-                *this.held = Some(Held::own(slot, *this.id));
+                *this.standing = Standing::Held(Held::own(slot, *this.id));
             } else if until > now {
                 course.waiting = Some((waiting, until));
             } else if let Some(twin) = &observer.bulkhead {
@@ -249,12 +251,16 @@ impl Call {
                 self.as_mut().would_refuse(observer, Detail::Waited { name, slots, waited }, now);
             }
         }
-        let is_cut = self.observed.as_ref().is_some_and(|course| !course.out && course.cut.0 <= now);
+        let is_cut = self
+            .seldom
+            .look()
+            .and_then(|more| more.observed.as_ref())
+            .is_some_and(|course| !course.out && course.cut.0 <= now);
         if is_cut {
             self.as_mut().would_cut(observer, now);
         }
         let this = self.project();
-        let Some(course) = this.observed else { return true };
+        let Some(course) = this.seldom.observed() else { return true };
         *this.limit = course.limit.min(course.next());
         course.limit <= now
     }
@@ -263,7 +269,7 @@ impl Call {
     fn would_cut(mut self: Pin<&mut Self>, observer: &'static Observer, now: Moment) {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
-        let Some(course) = this.observed else { return };
+        let Some(course) = this.seldom.observed() else { return };
         course.out = true;
         let cause = course.cut.1;
         pipeline.tally.here().would_cut(match cause {
@@ -272,7 +278,7 @@ impl Call {
         });
         let ran = now.since(*this.started_at);
         if observer.bulkhead.is_some() {
-            *this.held = None;
+            *this.standing = Standing::Nowhere;
         }
         if observer.breaker.is_some()
             && let Some(admission) = this.admission.take()
@@ -290,7 +296,7 @@ impl Call {
         let this = self.project();
         let pipeline = *this.pipeline;
         let Some(retries) = pipeline.observer.as_ref().and_then(|observer| observer.retry.as_ref()) else { return };
-        let (deadline, parted) = match this.observed {
+        let (deadline, parted) = match this.seldom.observed() {
             Some(course) => (course.deadline, std::mem::replace(&mut course.parted, true)),
             // Refused in truth before its body started, and so before it was followed.
             None => (Deadline::NONE, false),
@@ -305,7 +311,7 @@ impl Call {
             trouble,
             remaining: deadline.is_set().then(|| deadline.at.since(now)),
             breaker_open: pipeline.breaker.or(observer).is_some_and(|breaker| breaker.refuses(now)),
-            elapsed: now.since((*this.queued_at).min(*this.started_at).min(now)),
+            elapsed: now.since((*this.begun_at).min(*this.started_at).min(now)),
             last_pause: 0,
         };
         if let Next::Again(_) = retry::decide(&retries.config, seen, roll()) {

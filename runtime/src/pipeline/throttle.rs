@@ -9,13 +9,14 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use super::Throttle;
 use super::call::{Call, Stage};
 use super::gate::Refused;
 use crate::base::clock::Moment;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
 use crate::strategies::deadline::Turn;
-use crate::strategies::rate::{Looked, Token, Waiting};
+use crate::strategies::rate::{Asked, Looked, Token, Waiting};
 
 /// What an attempt has of a rate before its body starts.
 #[derive(Debug)]
@@ -34,14 +35,39 @@ impl Throttled {
 }
 
 impl Call {
+    /// A token, or a place in line, or a refusal; then the stages behind the rate.
+    #[inline(never)]
+    pub(super) fn ask_token(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        throttle: &'static Throttle,
+        now: Moment,
+    ) -> Result<(), Refused> {
+        let this = self.as_mut().project();
+        let deadline = this.pipeline.heeded(*this.deadline);
+        // A hedge takes what is there, or is not made.
+        let wait = if *this.is_hedge { 0 } else { throttle.wait };
+        match throttle.rate.ask(this.keys.bucket, now, wait, deadline.at, cx) {
+            Asked::Token(granted) => {
+                note(Event::TokenTaken);
+                self.ask_slot(cx, Some(now), Some(granted))
+            }
+            Asked::Waiting(waiting) => {
+                self.wait_for_token(waiting, now);
+                Ok(())
+            }
+            Asked::Refused(why) => Err(Refused::note(this.refused, why)),
+        }
+    }
+
     #[cold]
-    pub(super) fn wait_for_token(self: Pin<&mut Self>, place: Waiting, now: Moment) {
+    fn wait_for_token(self: Pin<&mut Self>, place: Waiting, now: Moment) {
         let this = self.project();
         if *this.attempt == 0 {
             *this.begun_at = now;
         }
         *this.limit = place.due();
-        *this.throttled = Some(Box::new(Throttled::Waiting { place, since: now }));
+        this.seldom.more().throttled = Some(Throttled::Waiting { place, since: now });
         *this.stage = Stage::Throttled;
         this.pipeline.tally.here().throttled();
         note(Event::Throttled);
@@ -52,7 +78,7 @@ impl Call {
         loop {
             let this = self.as_mut().project();
             let now = Moment::now();
-            let Some(Throttled::Waiting { place, since }) = this.throttled.as_deref_mut() else { return Poll::Pending };
+            let Some(Throttled::Waiting { place, since }) = this.seldom.throttled() else { return Poll::Pending };
             let since = *since;
             let (fate, outcome) = match place.look(now, cx) {
                 Looked::Until(due) => {
@@ -64,7 +90,7 @@ impl Call {
                 Looked::Token(token) => (WaitFate::Ran, Ok(token)),
             };
             let pipeline = *this.pipeline;
-            *this.throttled = None;
+            drop(this.seldom.take_throttled());
             pipeline.tally.here().left_throttle(fate, now.since(since));
             let token = match outcome {
                 Ok(token) => token,
@@ -84,8 +110,8 @@ impl Call {
     /// Dropped, or at its end: whatever it has of a rate goes back.
     pub(super) fn leave_throttle(self: Pin<&mut Self>) {
         let this = self.project();
-        if let Some(throttled) = this.throttled.take()
-            && let Throttled::Waiting { since, .. } = &*throttled
+        if let Some(throttled) = this.seldom.take_throttled()
+            && let Throttled::Waiting { since, .. } = &throttled
         {
             this.pipeline.tally.here().left_throttle(WaitFate::Cancelled, Moment::now().since(*since));
         }

@@ -340,7 +340,8 @@ fn lend(bulkhead: &'static Bulkhead, held: &mut Held, lender: u64, borrower: u64
     let around = Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call: lender, attempt: 0 };
     let scope = around.enter_holding(Some(held.holding));
     let inner = bulkhead.borrow(borrower).expect("held, and not lent");
-    scope.leave(&mut held.holding);
+    scope.note_loan(&mut held.holding);
+    drop(scope);
     inner
 }
 

@@ -422,7 +422,8 @@ mod loans {
         let around = Ambient { deadline: Deadline::NONE, limit: Moment::NEVER, call, attempt: 0 };
         let scope = around.enter_holding(Some(held.holding));
         let output = body();
-        scope.leave(&mut held.holding);
+        scope.note_loan(&mut held.holding);
+        drop(scope);
         output
     }
 

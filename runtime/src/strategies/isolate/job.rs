@@ -131,7 +131,7 @@ pin_project! {
 
 /// Does something to a body in its own scope, in which a nested call can borrow the seat.
 pub(super) fn inside<S: Seat, T>(context: Ambient, seat: &mut S, act: impl FnOnce() -> T) -> T {
-    let scope = Leaving { scope: Some(context.enter_holding(Some(*seat.holding()))), seat };
+    let scope = Leaving { scope: context.enter_holding(Some(*seat.holding())), seat };
     let done = act();
     drop(scope);
     done
@@ -139,15 +139,13 @@ pub(super) fn inside<S: Seat, T>(context: Ambient, seat: &mut S, act: impl FnOnc
 
 /// However the act ends, the seat learns whether it is out on loan.
 struct Leaving<'a, S: Seat> {
-    scope: Option<crate::call::context::Scope>,
+    scope: crate::call::context::Scope,
     seat: &'a mut S,
 }
 
 impl<S: Seat> Drop for Leaving<'_, S> {
     fn drop(&mut self) {
-        if let Some(scope) = self.scope.take() {
-            scope.leave(self.seat.holding());
-        }
+        self.scope.note_loan(self.seat.holding());
     }
 }
 

@@ -383,7 +383,8 @@ fn a_nested_call_of_the_same_key_borrows_its_slot_and_of_another_does_not() {
     assert!(matches!(keyed.try_enter(two), Some(Queued::Slot(_))));
     drop(inner);
     assert!(keyed.borrow(one, 14).is_some(), "repaid");
-    scope.leave(&mut outer.holding);
+    scope.note_loan(&mut outer.holding);
+    drop(scope);
     drop(outer);
     assert!(matches!(keyed.try_enter(one), Some(Queued::Slot(_))));
 }
