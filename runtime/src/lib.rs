@@ -37,6 +37,9 @@
 //! | `json` | off | catalogue and findings as JSON |
 //! | `rate` | off | the key `rate`, through the `governor` crate |
 //! | `tower` | off | [`Guard`]s as `tower` layers |
+//! | `axum`, `http` | off | `integrations`: deadlines that come in with a request, and errors as responses |
+//! | `tonic` | off | `integrations`: deadlines that travel by gRPC, in and out |
+//! | `reqwest` | off | `integrations`: deadlines that go out with a request |
 //! | `sqlx`, `tokio-postgres` | off | `integrations`: deadlines that travel into Postgres |
 //! | `testing` | off | `testing`: for the tests of your service; `docs/testing.md` walks through one |
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -144,6 +147,18 @@ mod pages {
 
     #[doc = include_str!("../../docs/strategies/isolate.md")]
     struct Isolate;
+
+    #[cfg(feature = "axum")]
+    #[doc = include_str!("../../docs/integrations/axum.md")]
+    struct Axum;
+
+    #[cfg(feature = "reqwest")]
+    #[doc = include_str!("../../docs/integrations/reqwest.md")]
+    struct Reqwest;
+
+    #[cfg(feature = "tonic")]
+    #[doc = include_str!("../../docs/integrations/tonic.md")]
+    struct Tonic;
 
     #[cfg(any(feature = "sqlx", feature = "tokio-postgres"))]
     #[doc = include_str!("../../docs/integrations/postgres.md")]

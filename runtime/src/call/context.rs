@@ -208,7 +208,7 @@ impl Ambient {
     }
 
     /// When nobody will be waiting any more for what is running: the limit of its attempt, or the deadline.
-    #[cfg(any(test, feature = "sqlx", feature = "tokio-postgres"))]
+    #[cfg(any(test, feature = "reqwest", feature = "sqlx", feature = "tokio-postgres", feature = "tonic"))]
     pub(crate) fn end(self) -> Moment {
         self.limit.min(self.deadline.at)
     }

@@ -74,7 +74,10 @@ pub(crate) enum Detail {
         ran: u64,
     },
     /// The other side was told when to stop, and has.
-    #[cfg_attr(not(any(feature = "sqlx", feature = "tokio-postgres")), expect(dead_code))]
+    #[cfg_attr(
+        not(any(feature = "reqwest", feature = "sqlx", feature = "tokio-postgres", feature = "tonic")),
+        expect(dead_code)
+    )]
     Stopped,
     Spent {
         in_queue: bool,
@@ -143,6 +146,12 @@ impl Error {
     pub(crate) fn with_source(mut self, source: Option<BoxError>) -> Self {
         self.source = source;
         self
+    }
+
+    /// The same without what it was caused by.
+    #[cfg(feature = "tonic")]
+    pub(crate) fn without_source(&self) -> Self {
+        Self::new(self.site, self.detail)
     }
 
     /// Which kind of refusal or cut this is.
@@ -239,7 +248,7 @@ impl fmt::Display for Error {
         match self.detail {
             Detail::TimedOut { limit } => write!(f, "timed out after {:?} (timeout)", show(limit)),
             Detail::Cut { ran } => write!(f, "cut off by the deadline after {:?}", show(ran)),
-            Detail::Stopped => f.write_str("stopped by the server, which had been told the deadline"),
+            Detail::Stopped => f.write_str("stopped at the deadline, which the other side had been told"),
             Detail::Spent { in_queue: false } => f.write_str("not started, the deadline was already spent"),
             Detail::Spent { in_queue: true } => f.write_str("not started, the deadline passed in the queue"),
             Detail::Doomed { remaining, floor } => write!(

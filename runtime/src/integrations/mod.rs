@@ -10,11 +10,21 @@
 //! Invariants: an integration that runs calls drives them through [`crate::guard`] and has no way of its own; none imports
 //! another; nothing below knows that they are here.
 
+#[cfg(feature = "axum")]
+mod axum;
+#[cfg(any(feature = "http", feature = "reqwest", feature = "tonic"))]
+mod hop;
+#[cfg(feature = "http")]
+pub mod http;
 #[cfg(any(feature = "sqlx", feature = "tokio-postgres"))]
 mod postgres;
+#[cfg(feature = "reqwest")]
+pub mod reqwest;
 #[cfg(feature = "sqlx")]
 pub mod sqlx;
 #[cfg(feature = "tokio-postgres")]
 pub mod tokio_postgres;
+#[cfg(feature = "tonic")]
+pub mod tonic;
 #[cfg(feature = "tower")]
 pub(crate) mod tower;
