@@ -36,6 +36,7 @@
 //! | `metrics` | on | [`export`] through the `metrics` facade |
 //! | `json` | off | catalogue and findings as JSON |
 //! | `rate` | off | the key `rate`, through the `governor` crate |
+//! | `tracing` | off | events on refusals, cut-offs, overruns and breaker changes; `docs/metrics.md` |
 //! | `tower` | off | [`Guard`]s as `tower` layers |
 //! | `axum`, `http` | off | `integrations`: deadlines that come in with a request, and errors as responses |
 //! | `tonic` | off | `integrations`: deadlines that travel by gRPC, in and out |
@@ -114,6 +115,9 @@ mod pages {
     #[cfg(feature = "json")]
     #[doc = include_str!("../../docs/check.md")]
     struct Check;
+
+    #[doc = include_str!("../../docs/metrics.md")]
+    struct Metrics;
 
     #[doc = include_str!("../../docs/strategies/keyed.md")]
     struct Keyed;

@@ -5,10 +5,14 @@
 //! | `publishing` | whichever came first, recorder or call; histograms fed once; publishing by hand, shared, and by the clock |
 //! | `series` | names, kinds and labels are those of the list; everything is there before the first call, at zero |
 //! | `breaker_state` | exactly one state is 1 at every scrape, and an opening between two scrapes is not lost |
+//! | `prometheus` | the same figures as text, read strictly, and by `promtool` where there is one |
+//! | `events` | what is told by `tracing`, and that calls which went well are silent |
 //! | `catalogue` | functions are listed that were never called, generic ones and those in other modules too |
 
 mod breaker_state;
 mod catalogue;
+mod events;
+mod prometheus;
 mod publishing;
 mod series;
 

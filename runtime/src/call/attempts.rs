@@ -1,4 +1,4 @@
-//! How attempts end: each run of a body, and once more for the second one of a hedged pair.
+//! How attempts end: each run of a body, once more for the second one of a hedged pair, and why none followed.
 //!
 //! A hedge is not a call and not a retry: it adds no fate and ends no call. It is an attempt of its own, counted among the
 //! attempts by its outcome, and here once more by what it was good for. Whoever sizes a delay looks at the share that won:
@@ -79,5 +79,44 @@ impl HedgeFate {
     /// Whether its body was started.
     pub const fn was_started(self) -> bool {
         !matches!(self, Self::NoBudget | Self::Refused)
+    }
+}
+
+/// Why a failed attempt was not followed by another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// All attempts were used.
+    Exhausted,
+    /// The failure is of a kind that is not retried.
+    NotRetryable,
+    /// The deadline is spent, or the pause before the next attempt would not end before it.
+    NoTime,
+    /// The retry budget was spent.
+    Budget,
+    /// The breaker is open by now.
+    Open,
+    /// The other side asked for a longer pause than a call should make.
+    Hint,
+    /// The retry's own `max_duration` has passed, or would have before the pause ends.
+    MaxDuration,
+}
+
+impl StopReason {
+    /// Every reason.
+    pub const ALL: [Self; 7] =
+        [Self::Exhausted, Self::NotRetryable, Self::NoTime, Self::Budget, Self::Open, Self::Hint, Self::MaxDuration];
+
+    /// The word used in figures and metric labels.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Exhausted => "exhausted",
+            Self::NotRetryable => "not_retryable",
+            Self::NoTime => "no_time",
+            Self::Budget => "budget",
+            Self::Open => "open",
+            Self::Hint => "hint",
+            Self::MaxDuration => "max_duration",
+        }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod fault;
 mod identity;
 mod outcome;
 pub(crate) mod tally;
+pub(crate) mod trace;
 #[cfg(feature = "testing")]
 pub(crate) mod watch;
 #[cfg(feature = "testing")]

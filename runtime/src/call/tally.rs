@@ -18,8 +18,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use super::attempts::AttemptFate;
 use super::attempts::HedgeFate;
+pub use super::attempts::{AttemptFate, StopReason};
 pub use super::fate::WaitFate;
 use super::fate::{FATES, FallbackUse, Fate, Refusal};
 use super::would::{Cut, Would, WouldFigures};
@@ -27,43 +27,13 @@ use crate::base::histogram::{Bands, Histogram};
 use crate::base::lane::{CELLS, Count, Lane};
 use crate::base::lengths::Lengths;
 
-/// Why a failed attempt was not followed by another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum StopReason {
-    /// All attempts were used.
-    Exhausted,
-    /// The failure is of a kind that is not retried.
-    NotRetryable,
-    /// The deadline is spent, or the pause before the next attempt would not end before it.
-    NoTime,
-    /// The retry budget was spent.
-    Budget,
-    /// The breaker is open by now.
-    Open,
-    /// The other side asked for a longer pause than a call should make.
-    Hint,
-    /// The retry's own `max_duration` has passed, or would have before the pause ends.
-    MaxDuration,
-}
+/// How many attempts after a call's first are counted apart: the second, the third, and all later ones together.
+pub(crate) const LATE_RUNGS: usize = 3;
 
-impl StopReason {
-    /// Every reason.
-    pub const ALL: [Self; 7] =
-        [Self::Exhausted, Self::NotRetryable, Self::NoTime, Self::Budget, Self::Open, Self::Hint, Self::MaxDuration];
-
-    /// The word used in figures and metric labels.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Exhausted => "exhausted",
-            Self::NotRetryable => "not_retryable",
-            Self::NoTime => "no_time",
-            Self::Budget => "budget",
-            Self::Open => "open",
-            Self::Hint => "hint",
-            Self::MaxDuration => "max_duration",
-        }
-    }
+/// Attempts of one number, after the first.
+struct Rung {
+    begun: Count,
+    answered: Count,
 }
 
 /// One thread's cells of one site.
@@ -72,6 +42,7 @@ struct Figures {
     fates: [[Count; FallbackUse::ALL.len()]; FATES],
     attempts: [Count; AttemptFate::ALL.len()],
     retries: Count,
+    rungs: [Rung; LATE_RUNGS],
     stops: [Count; StopReason::ALL.len()],
     hedges: [Count; HedgeFate::ALL.len()],
     at_once: Count,
@@ -101,6 +72,7 @@ impl Figures {
             fates: [const { [const { Count::new() }; FallbackUse::ALL.len()] }; FATES],
             attempts: [const { Count::new() }; AttemptFate::ALL.len()],
             retries: Count::new(),
+            rungs: [const { Rung { begun: Count::new(), answered: Count::new() } }; LATE_RUNGS],
             stops: [const { Count::new() }; StopReason::ALL.len()],
             hedges: [const { Count::new() }; HedgeFate::ALL.len()],
             at_once: Count::new(),
@@ -206,6 +178,10 @@ impl Tally {
             {
                 all.begun += figures.begun.get();
             }
+            for ((begun, answered), rung) in all.rungs.iter_mut().zip(&figures.rungs) {
+                *begun += rung.begun.get();
+                *answered += rung.answered.get();
+            }
             add_all(&mut all.stops, &figures.stops);
             add_all(&mut all.hedges, &figures.hedges);
             add_all(&mut all.deadline_tenths, &figures.deadline_tenths);
@@ -243,6 +219,8 @@ pub(crate) struct TallyFigures {
     pub(crate) fates: [[u64; FallbackUse::ALL.len()]; FATES],
     pub(crate) attempts: [u64; AttemptFate::ALL.len()],
     pub(crate) retries: u64,
+    /// How many attempts of each number after the first were begun, and gave the call its value.
+    pub(crate) rungs: [(u64, u64); LATE_RUNGS],
     pub(crate) stops: [u64; StopReason::ALL.len()],
     pub(crate) hedges: [u64; HedgeFate::ALL.len()],
     pub(crate) at_once: u64,
@@ -293,8 +271,20 @@ impl Here<'_> {
         self.figures.attempts[fate as usize].add(self.lane, 1);
     }
 
-    pub(crate) fn retried(self) {
+    /// Another attempt begins, not the first.
+    pub(crate) fn retried(self, attempt: u32) {
         self.figures.retries.add(self.lane, 1);
+        self.rung(attempt).begun.add(self.lane, 1);
+    }
+
+    /// An attempt that was not the first gave the call its value.
+    #[cold]
+    pub(crate) fn answered_late(self, attempt: u32) {
+        self.rung(attempt).answered.add(self.lane, 1);
+    }
+
+    fn rung(&self, attempt: u32) -> &Rung {
+        &self.figures.rungs[(attempt.max(1) as usize - 1).min(LATE_RUNGS - 1)]
     }
 
     pub(crate) fn stopped(self, reason: StopReason) {

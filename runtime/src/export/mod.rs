@@ -1,7 +1,9 @@
-//! Figures for other systems. One file per system, each behind the feature named after it.
+//! Figures for other systems. One file per system; one that needs a crate is behind the feature named after it.
 
 #[cfg(feature = "metrics")]
 mod facade;
+mod prometheus;
 
 #[cfg(feature = "metrics")]
 pub use facade::{Publisher, publish, publish_every};
+pub use prometheus::{OPENMETRICS, PROMETHEUS, openmetrics, prometheus};

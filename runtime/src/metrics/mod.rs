@@ -7,11 +7,13 @@
 //! Invariants: a snapshot is plain data and stays as it was; every metric name is written once, in [`names`]; every
 //! series exists from process start, at zero.
 
+mod merge;
 mod named;
 pub mod names;
+pub(crate) mod series;
 mod snapshot;
 mod table;
 
 pub use crate::strategies::breaker::State as BreakerState;
 pub use named::{BreakerFigures, BulkheadFigures, IsolateFigures, KeyCount, KeyFigures, RateFigures};
-pub use snapshot::{SiteFigures, Snapshot, snapshot};
+pub use snapshot::{Rung, SiteFigures, Snapshot, snapshot};

@@ -48,6 +48,8 @@ metrics! {
         "Attempts after a call's first.";
     RETRY_STOPS = "watertight_retry_stops_total", Counter, ["function", "module", "reason"],
         "Failed attempts that were not followed by another, by reason.";
+    ANSWERS = "watertight_answers_total", Counter, ["function", "module", "attempt"],
+        "Calls whose body returned a value, by the number of the attempt that did.";
     HEDGES = "watertight_hedges_total", Counter, ["function", "module", "outcome"],
         "Second attempts that were due beside a slow one, by what became of them.";
     LATENCY = "watertight_attempt_seconds", Histogram, ["function", "module"],

@@ -3,7 +3,7 @@
 use super::named::{BreakerFigures, BulkheadFigures, IsolateFigures, RateFigures};
 use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
-use crate::call::tally::{AttemptFate, StopReason, TallyFigures, WaitFate};
+use crate::call::tally::{AttemptFate, LATE_RUNGS, StopReason, TallyFigures, WaitFate};
 use crate::call::would::{Cut, WouldFigures};
 use crate::call::{FallbackUse, Fate, HedgeFate, Identity, Refusal};
 use crate::catalogue::{self, Entry};
@@ -152,13 +152,29 @@ pub struct SiteFigures {
     pub cut_off: Bands,
     /// How old the successes were that were served again.
     pub last_good_age: Bands,
-    fates: [[u64; FallbackUse::ALL.len()]; Fate::ALL.len()],
-    attempts: [u64; AttemptFate::ALL.len()],
-    stops: [u64; StopReason::ALL.len()],
-    hedges: [u64; HedgeFate::ALL.len()],
-    waits: [Bands; WaitFate::ALL.len()],
-    token_waits: [Bands; WaitFate::ALL.len()],
-    would: WouldFigures,
+    pub(super) fates: [[u64; FallbackUse::ALL.len()]; Fate::ALL.len()],
+    pub(super) attempts: [u64; AttemptFate::ALL.len()],
+    pub(super) rungs: [(u64, u64); LATE_RUNGS],
+    pub(super) stops: [u64; StopReason::ALL.len()],
+    pub(super) hedges: [u64; HedgeFate::ALL.len()],
+    pub(super) waits: [Bands; WaitFate::ALL.len()],
+    pub(super) token_waits: [Bands; WaitFate::ALL.len()],
+    pub(super) would: WouldFigures,
+}
+
+/// The attempts of one number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rung {
+    /// How many attempts there were, refused ones included.
+    pub begun: u64,
+    /// How many of them had their value from it.
+    pub answered: u64,
+}
+
+impl Rung {
+    /// The words used in metric labels, rung by rung.
+    pub const NAMES: [&str; LATE_RUNGS + 1] = ["1", "2", "3", "later"];
 }
 
 impl SiteFigures {
@@ -205,6 +221,7 @@ impl SiteFigures {
             last_good_age: all.last_good_age,
             fates: all.fates,
             attempts: all.attempts,
+            rungs: all.rungs,
             stops: all.stops,
             hedges: all.hedges,
             waits: all.waits,
@@ -246,6 +263,15 @@ impl SiteFigures {
     /// Runs of the body that ended one way.
     pub fn attempts_by(&self, fate: AttemptFate) -> u64 {
         self.attempts[fate as usize]
+    }
+
+    /// The success ladder, a rung for each attempt of a call: the first, the second, the third, and all later ones together.
+    /// The bodies of one rung's attempts that neither answered nor climbed on are those that stopped there.
+    pub fn ladder(&self) -> [Rung; LATE_RUNGS + 1] {
+        let late = |(begun, answered)| Rung { begun, answered };
+        let [second, third, later] = self.rungs.map(late);
+        let answered = self.ok.saturating_sub(second.answered + third.answered + later.answered);
+        [Rung { begun: self.calls, answered }, second, third, later]
     }
 
     /// Failed attempts that were not followed by another, for one reason.

@@ -14,7 +14,7 @@ use crate::base::clock::Moment;
 use crate::base::rng::roll;
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, StopReason};
-use crate::call::{Detail, Fate, Verdict};
+use crate::call::{Detail, Fate, Verdict, trace};
 use crate::strategies::breaker::Sign;
 use crate::strategies::bulkhead::Ended;
 use crate::strategies::retry::{self, Next, Seen, Trouble};
@@ -39,6 +39,7 @@ impl Call {
         // It answered after its limit, so it must have blocked its thread: nothing else can show that.
         if now > *this.limit {
             here.overran();
+            trace::overran(this.pipeline.identity, took, now.since(*this.limit));
         }
         note(Event::BodyReturned);
         if verdict.ok {
@@ -87,6 +88,7 @@ impl Call {
             (Cause::Timeout, Some(limit)) => (Trouble::TimedOut, Detail::TimedOut { limit }),
             _ => (Trouble::OutOfTime, Detail::Cut { ran }),
         };
+        trace::cut_off(pipeline.identity, detail);
         *self.project().refused = Some(detail);
         trouble
     }

@@ -227,7 +227,11 @@ impl Call {
     pub(super) fn book(self: Pin<&mut Self>, fallback: FallbackUse) {
         let this = self.project();
         *this.booked = true;
-        this.pipeline.tally.here().ended(*this.fate, fallback);
+        let here = this.pipeline.tally.here();
+        here.ended(*this.fate, fallback);
+        if *this.attempt > 0 && *this.fate == Fate::Ok {
+            here.answered_late(*this.attempt);
+        }
         note(Event::CallEnded);
     }
 

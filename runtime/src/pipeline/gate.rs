@@ -18,7 +18,7 @@ use crate::base::clock::Moment;
 use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
-use crate::call::{Detail, Fate, Refusal};
+use crate::call::{Detail, Fate, Refusal, trace};
 use crate::strategies::breaker::{Causes, Sign};
 use crate::strategies::bulkhead::{Held, Slot};
 use crate::strategies::deadline::Turn;
@@ -264,6 +264,9 @@ impl Call {
         if *this.is_hedge {
             return false;
         }
+        if let Some(why) = this.refused {
+            trace::refused(this.pipeline.identity, *why);
+        }
         *this.fate = this.refused.as_ref().map_or(Fate::Refused(Refusal::Deadline), Detail::fate);
         this.pipeline.follows_up() && {
             let trouble = this.refused.as_ref().map_or(Trouble::OutOfTime, trouble_of);
@@ -280,7 +283,7 @@ impl Call {
         if let Some(ticket) = this.seldom.take_ticket() {
             ticket.spend();
         }
-        this.pipeline.tally.here().retried();
+        this.pipeline.tally.here().retried(*this.attempt);
     }
 }
 

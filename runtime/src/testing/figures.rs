@@ -191,6 +191,7 @@ fn since(now: TallyFigures, then: &TallyFigures) -> TallyFigures {
         fates: less_each(now.fates, &then.fates, |now, then| less_each(now, then, |now, then| now - then)),
         attempts: less_each(now.attempts, &then.attempts, |now, then| now - then),
         retries: now.retries - then.retries,
+        rungs: less_each(now.rungs, &then.rungs, |now, then| (now.0 - then.0, now.1 - then.1)),
         stops: less_each(now.stops, &then.stops, |now, then| now - then),
         hedges: less_each(now.hedges, &then.hedges, |now, then| now - then),
         at_once: now.at_once - then.at_once,

@@ -17,6 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::change::Change;
+use crate::call::trace;
 
 type Told = dyn Fn(&Change) + Send + Sync;
 
@@ -76,11 +77,14 @@ fn register(listener: Listener) {
 }
 
 fn anybody_hears(name: &str) -> bool {
-    LISTENERS.read().unwrap_or_else(PoisonError::into_inner).iter().any(|listener| listener.hears(name))
+    trace::is_on()
+        || LISTENERS.read().unwrap_or_else(PoisonError::into_inner).iter().any(|listener| listener.hears(name))
 }
 
 /// Tells everyone concerned.
 pub(super) fn tell(change: &Change) {
+    let Change { name, from, to, cause, .. } = change;
+    trace::breaker_changed(name, [from.as_str(), to.as_str(), cause.as_str()], change);
     let listeners = LISTENERS.read().unwrap_or_else(PoisonError::into_inner);
     let concerned: Vec<_> =
         listeners.iter().filter(|it| it.hears(change.name)).map(|listener| Arc::clone(&listener.tell)).collect();
