@@ -26,6 +26,7 @@
 //! - [`Error`]: why a call was refused or cut short. [`Classify`]: which of your errors are worth another try.
 //! - [`catalogue()`]: every annotated function with its settings and the longest a call can take. [`mod@check`]: what is
 //!   wrong with the declarations of a binary, at start-up or in CI.
+//! - [`shutdown`]: refusing what is new, finishing what was begun, and saying what was left.
 //! - [`metrics`] and [`export`]: figures as data, and for other systems.
 //!
 //! Time comes from tokio's clock alone, so a test with a paused clock drives every timeout, pause and cooldown.
@@ -60,6 +61,7 @@ pub mod metrics;
 mod pipeline;
 mod pools;
 mod registry;
+pub mod shutdown;
 mod site;
 mod spawn;
 mod strategies;
@@ -67,7 +69,7 @@ mod strategies;
 pub mod testing;
 
 pub use base::histogram::Bands;
-pub use call::context::{attempt, call_id};
+pub use call::ids::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
 pub use call::would::Cut;
 pub use call::{
@@ -151,6 +153,10 @@ mod pages {
 
     #[doc = include_str!("../../docs/strategies/isolate.md")]
     struct Isolate;
+
+    #[cfg(feature = "axum")]
+    #[doc = include_str!("../../docs/shutdown.md")]
+    struct Shutdown;
 
     #[cfg(feature = "axum")]
     #[doc = include_str!("../../docs/integrations/axum.md")]

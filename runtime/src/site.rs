@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use crate::call::Identity;
+use crate::call::intake::Intake;
 use crate::call::tally::Tally;
 #[cfg(feature = "testing")]
 use crate::call::world::{Copies, World};
@@ -58,7 +59,10 @@ impl Site {
     #[cold]
     fn resolve(&'static self) -> Pipeline {
         catalogue::enrol(self.entry());
-        Pipeline::build(self.entry().here())
+        let entry = self.entry().here();
+        // One that was not listed when stopping began.
+        entry.tally.intake.advance(Intake::here().stage.read());
+        Pipeline::build(entry)
     }
 }
 

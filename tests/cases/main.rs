@@ -34,4 +34,5 @@ mod b58_waits_of_the_refused_vanish;
 mod b59_what_is_counted;
 mod b65_retry_books_twice;
 mod b69_first_declaration_wins;
+mod b70_drain_with_a_grace;
 mod b70_runtime_dropped_under_load;

@@ -8,4 +8,5 @@
 
 mod by_grpc;
 mod by_http;
+mod by_shutdown;
 mod support;

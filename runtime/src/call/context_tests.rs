@@ -1,6 +1,7 @@
 //! Loans, scopes and numbers: what the context keeps, and what it gives back.
 
 use super::context::*;
+use super::ids::{attempt, call_id};
 use crate::base::clock::Moment;
 
 fn in_call(call: u64, attempt: u32, holding: Option<Holding>) -> Scope {

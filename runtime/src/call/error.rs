@@ -62,6 +62,8 @@ pub enum ErrorKind {
     IsolateWait,
     /// Not begun: it came too often, and no token was to be had in time.
     RateLimited,
+    /// Not begun: the process is shutting down.
+    ShuttingDown,
 }
 
 /// The facts behind each kind, as seen when the decision fell. Lengths are in nanoseconds.
@@ -82,6 +84,7 @@ pub(crate) enum Detail {
     Spent {
         in_queue: bool,
     },
+    ShuttingDown,
     Doomed {
         remaining: u64,
         floor: u64,
@@ -166,6 +169,7 @@ impl Error {
             Detail::Crowded { .. } | Detail::Unstaffed { .. } => ErrorKind::IsolateFull,
             Detail::WaitedThread { .. } => ErrorKind::IsolateWait,
             Detail::Limited { .. } => ErrorKind::RateLimited,
+            Detail::ShuttingDown => ErrorKind::ShuttingDown,
         }
     }
 
@@ -174,7 +178,8 @@ impl Error {
         self.site
     }
 
-    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"`, `"isolate"`, `"rate"` or `"breaker"`.
+    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"`, `"isolate"`, `"rate"` or `"breaker"`; `"shutdown"` for
+    /// none of them.
     pub fn strategy(&self) -> &'static str {
         match self.kind() {
             ErrorKind::TimedOut => "timeout",
@@ -183,6 +188,7 @@ impl Error {
             ErrorKind::BreakerOpen => "breaker",
             ErrorKind::IsolateFull | ErrorKind::IsolateWait => "isolate",
             ErrorKind::RateLimited => "rate",
+            ErrorKind::ShuttingDown => "shutdown",
         }
     }
 
@@ -232,6 +238,7 @@ impl Detail {
             Self::Waited { .. } | Self::WaitedThread { .. } => Fate::Refused(Refusal::Waited),
             Self::Open { .. } => Fate::Refused(Refusal::Open),
             Self::Limited { .. } => Fate::Refused(Refusal::Rate),
+            Self::ShuttingDown => Fate::Refused(Refusal::Shutdown),
         }
     }
 }
@@ -251,6 +258,7 @@ impl fmt::Display for Error {
             Detail::Stopped => f.write_str("stopped at the deadline, which the other side had been told"),
             Detail::Spent { in_queue: false } => f.write_str("not started, the deadline was already spent"),
             Detail::Spent { in_queue: true } => f.write_str("not started, the deadline passed in the queue"),
+            Detail::ShuttingDown => f.write_str("not started, the process is shutting down"),
             Detail::Doomed { remaining, floor } => write!(
                 f,
                 "not started, {:?} left and it practically never finishes within {:?}",

@@ -22,11 +22,14 @@ pub enum Refusal {
     Doomed,
     /// It came too often.
     Rate,
+    /// The process is shutting down.
+    Shutdown,
 }
 
 impl Refusal {
     /// Every reason, in the order of [`Refusal::as_str`]'s table.
-    pub const ALL: [Self; 6] = [Self::Full, Self::Waited, Self::Open, Self::Deadline, Self::Doomed, Self::Rate];
+    pub const ALL: [Self; 7] =
+        [Self::Full, Self::Waited, Self::Open, Self::Deadline, Self::Doomed, Self::Rate, Self::Shutdown];
 
     /// The word used in figures and metric labels.
     pub const fn as_str(self) -> &'static str {
@@ -37,6 +40,7 @@ impl Refusal {
             Self::Deadline => "deadline",
             Self::Doomed => "doomed",
             Self::Rate => "rate",
+            Self::Shutdown => "shutdown",
         }
     }
 }
@@ -76,6 +80,7 @@ impl Fate {
         Self::Refused(Refusal::Deadline),
         Self::Refused(Refusal::Doomed),
         Self::Refused(Refusal::Rate),
+        Self::Refused(Refusal::Shutdown),
     ];
 
     /// The word used in figures and metric labels; a refusal's reason is a label of its own.

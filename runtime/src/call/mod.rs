@@ -17,6 +17,8 @@ mod fate;
 #[cfg(feature = "testing")]
 pub(crate) mod fault;
 mod identity;
+pub(crate) mod ids;
+pub(crate) mod intake;
 mod outcome;
 pub(crate) mod tally;
 pub(crate) mod trace;
@@ -27,11 +29,11 @@ pub(crate) mod world;
 pub(crate) mod would;
 
 pub use attempts::HedgeFate;
-pub use context::CallId;
 pub use error::{Error, ErrorKind};
 pub use event::Event;
 pub use fate::{FallbackUse, Fate, Refusal};
 pub use identity::Identity;
+pub use ids::CallId;
 pub use outcome::{Class, Classify, Failure, Verdict};
 
 pub(crate) use error::Detail;

@@ -22,6 +22,7 @@ use super::attempts::HedgeFate;
 pub use super::attempts::{AttemptFate, StopReason};
 pub use super::fate::WaitFate;
 use super::fate::{FATES, FallbackUse, Fate, Refusal};
+use super::intake::Shown;
 use super::would::{Cut, Would, WouldFigures};
 use crate::base::histogram::{Bands, Histogram};
 use crate::base::lane::{CELLS, Count, Lane};
@@ -101,11 +102,13 @@ pub(crate) struct Tally {
     lanes: [OnceLock<Box<Figures>>; CELLS],
     /// An error was retried, and nobody has said what it means.
     retried_unsaid: AtomicBool,
+    /// Whether calls are taken in.
+    pub(crate) intake: Shown,
 }
 
 impl Tally {
     pub(crate) const fn new() -> Self {
-        Self { lanes: [const { OnceLock::new() }; CELLS], retried_unsaid: AtomicBool::new(false) }
+        Self { lanes: [const { OnceLock::new() }; CELLS], retried_unsaid: AtomicBool::new(false), intake: Shown::new() }
     }
 
     /// An error was retried of which neither its type nor a predicate says what it means.
@@ -139,6 +142,19 @@ impl Tally {
         }
         #[cfg(not(feature = "testing"))]
         let _ = self;
+    }
+
+    /// How many calls have begun and not ended.
+    pub(crate) fn in_flight(&self) -> u64 {
+        // What ended first, see below.
+        let ended: u64 = self.figures().flat_map(|all| all.fates.iter().flatten()).map(Count::get).sum();
+        self.figures().map(|all| all.started.get()).sum::<u64>().saturating_sub(ended)
+    }
+
+    /// Whether one of them waits in a line.
+    pub(crate) fn has_waiters(&self) -> bool {
+        let left: u64 = self.figures().map(|all| all.dequeued.get() + all.unthrottled.get()).sum();
+        self.figures().map(|all| all.queued.get() + all.throttled.get()).sum::<u64>() > left
     }
 
     /// How long attempts ran: those that completed, and those that were cut off.

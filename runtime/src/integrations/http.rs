@@ -10,7 +10,7 @@
 //! | what happened | status | `retry-after` |
 //! |---|---|---|
 //! | timed out, deadline spent, not enough time left | 504 | 1 |
-//! | no slot, no thread, no token, breaker open, stopping | 503 | when it makes sense, at least 1 |
+//! | no slot, no thread, no token, breaker open, shutting down | 503 | when it makes sense, at least 1 |
 //!
 //! `retry-after` is sent with both: a caller that asks again at once adds to what made it late. Too many requests are a 503 and
 //! no 429, since it is our own limit towards a dependency, not one that this caller has passed.
@@ -74,6 +74,9 @@ fn words(kind: ErrorKind) -> (StatusCode, &'static str) {
     match kind {
         ErrorKind::TimedOut | ErrorKind::Deadline | ErrorKind::Doomed => {
             (StatusCode::GATEWAY_TIMEOUT, "The time for this request was over before there was an answer.\n")
+        }
+        ErrorKind::ShuttingDown => {
+            (StatusCode::SERVICE_UNAVAILABLE, "This server is about to stop. Please ask again.\n")
         }
         ErrorKind::BreakerOpen => {
             (StatusCode::SERVICE_UNAVAILABLE, "This cannot be answered at the moment. Please ask again later.\n")

@@ -17,6 +17,7 @@ use super::throttle::Throttled;
 use crate::base::clock::Moment;
 use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
+use crate::call::intake;
 use crate::call::tally::WaitFate;
 use crate::call::{Detail, Fate, Refusal, trace};
 use crate::strategies::breaker::{Causes, Sign};
@@ -63,6 +64,9 @@ impl Call {
     fn ask_all(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Result<(), Refused> {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
+        if !pipeline.tally.intake.is_open() && !pipeline.tally.intake.lets_in(*this.attempt > 0 || *this.is_hedge) {
+            return Err(Refused::note(this.refused, Detail::ShuttingDown));
+        }
         let mut now = this.now.take();
         if this.deadline.is_set() && pipeline.heeds_deadline {
             let (now, deadline) = (*now.get_or_insert_with(Moment::now), *this.deadline);
@@ -194,7 +198,9 @@ impl Call {
         if let Poll::Ready(slot) = waiting.poll_slot(cx) {
             return Poll::Ready(self.granted(slot, since));
         }
-        ready!(self.as_mut().poll_limit(cx));
+        if !self.pipeline.is_closed() {
+            ready!(self.as_mut().poll_limit(cx));
+        }
         // The slot may have been handed over in this very moment: then it is ours after all.
         let late = self.as_mut().project().standing.leave_queue().and_then(|(waiting, _)| waiting.give_up());
         Poll::Ready(match late {
@@ -211,7 +217,9 @@ impl Call {
         let held = Held::own(slot, *this.id);
         *this.standing = Standing::Nowhere;
         let deadline = pipeline.heeded(*this.deadline);
-        let passed = if deadline.is_set() {
+        let passed = if pipeline.is_closed() {
+            Err(Detail::ShuttingDown)
+        } else if deadline.is_set() {
             let key = this.keys.compartment;
             let wanted = pipeline.bulkhead.as_ref().is_some_and(|it| it.queued(key) > 0);
             pipeline.check_deadline(now, deadline, Turn { in_queue: true, wanted })
@@ -243,6 +251,7 @@ impl Call {
             keyed.waited_in_vain(place);
         }
         let why = match &this.pipeline.bulkhead {
+            _ if this.pipeline.is_closed() => Detail::ShuttingDown,
             Some(compartment) if now < this.deadline.at => compartment.in_vain(waited),
             _ => Detail::Spent { in_queue: true },
         };
@@ -308,6 +317,7 @@ pub(super) fn trouble_of(why: &Detail) -> Trouble {
         }
         Detail::Waited { .. } | Detail::WaitedThread { .. } => Trouble::Waited,
         Detail::Open { .. } => Trouble::Open,
+        Detail::ShuttingDown => Trouble::Closed,
         Detail::Limited { retry_after, .. } => Trouble::Limited(*retry_after),
         _ => Trouble::OutOfTime,
     }
@@ -326,6 +336,11 @@ impl Refused {
 }
 
 impl Pipeline {
+    /// Whether nothing begins any more.
+    pub(super) fn is_closed(&self) -> bool {
+        !self.tally.intake.is_open() && self.tally.intake.read() == intake::Stage::Closed
+    }
+
     /// The deadline as far as this site takes notice of it.
     #[inline]
     pub(super) fn heeded(&self, deadline: Deadline) -> Deadline {

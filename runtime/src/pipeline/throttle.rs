@@ -13,6 +13,7 @@ use super::Throttle;
 use super::call::{Call, Stage};
 use super::gate::Refused;
 use crate::base::clock::Moment;
+use crate::call::Detail;
 use crate::call::event::{Event, note};
 use crate::call::tally::WaitFate;
 use crate::strategies::deadline::Turn;
@@ -80,7 +81,9 @@ impl Call {
             let now = Moment::now();
             let Some(Throttled::Waiting { place, since }) = this.seldom.throttled() else { return Poll::Pending };
             let since = *since;
-            let (fate, outcome) = match place.look(now, cx) {
+            let looked =
+                if this.pipeline.is_closed() { Looked::InVain(Detail::ShuttingDown) } else { place.look(now, cx) };
+            let (fate, outcome) = match looked {
                 Looked::Until(due) => {
                     *this.limit = due;
                     ready!(self.as_mut().poll_limit(cx));

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use pin_project_lite::pin_project;
 
+use crate::call::context::Ambient;
+use crate::call::intake::{Entered, Intake};
 use crate::call::{Detail, Error};
 use crate::strategies::deadline::{Within, within};
 
@@ -33,12 +35,18 @@ impl Terms {
     where
         F: Future,
     {
+        let Some(entered) = Intake::here().enter() else {
+            return Bounded {
+                work: Work::Refused { why: Some(Error::new(None, Detail::ShuttingDown)) },
+                entered: None,
+            };
+        };
         let work = match self.decide(told) {
             Some(0) => Work::Refused { why: Some(Error::new(None, Detail::Spent { in_queue: false })) },
             Some(length) => Work::Timed { work: within(Duration::from_nanos(length), call()) },
             None => Work::Untimed { work: call() },
         };
-        Bounded { work }
+        Bounded { work, entered: Some(entered) }
     }
 }
 
@@ -71,6 +79,8 @@ pin_project! {
     pub(in super::super) struct Bounded<F> {
         #[pin]
         work: Work<F>,
+        // Dropped after the work.
+        entered: Option<Entered>,
     }
 }
 
@@ -87,6 +97,8 @@ impl<F: Future> Future for Bounded<F> {
     type Output = Result<F::Output, Error>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let around = Ambient::here();
+        let _scope = (!Ambient::is_inside()).then(|| Ambient { call: Ambient::REQUEST, ..around }.enter());
         match self.project().work.project() {
             Inside::Timed { work } => work.poll(cx),
             Inside::Untimed { work } => work.poll(cx).map(Ok),

@@ -14,7 +14,7 @@
 //! | what happened | code | comes with when to come back |
 //! |---|---|---|
 //! | timed out, deadline spent, not enough time left | `DEADLINE_EXCEEDED` | no |
-//! | breaker open, stopping | `UNAVAILABLE` | yes |
+//! | breaker open, shutting down | `UNAVAILABLE` | yes |
 //! | no slot, no thread, no token | `RESOURCE_EXHAUSTED` | yes |
 //!
 //! When to come back stands in two metadata: `grpc-retry-pushback-ms`, which gRPC clients with a retry policy heed by

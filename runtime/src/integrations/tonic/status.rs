@@ -32,6 +32,7 @@ fn words(kind: ErrorKind) -> (Code, &'static str) {
         ErrorKind::TimedOut | ErrorKind::Deadline | ErrorKind::Doomed => {
             (Code::DeadlineExceeded, "the time for this call was over before there was an answer")
         }
+        ErrorKind::ShuttingDown => (Code::Unavailable, "this server is about to stop"),
         ErrorKind::BreakerOpen => (Code::Unavailable, "this cannot be answered at the moment"),
         ErrorKind::BulkheadFull
         | ErrorKind::BulkheadWait

@@ -305,6 +305,15 @@ impl Bulkhead {
         }
     }
 
+    /// Wakes everybody who waits for a slot, so that they look around.
+    pub(crate) fn wake_all(&self) {
+        let woken: Vec<Waker> = self.line.lock().wakers().collect();
+        woken.into_iter().for_each(Waker::wake);
+        if let Some(keyed) = self.keyed.get() {
+            keyed.wake_all();
+        }
+    }
+
     /// The compartments of its keys; `total` bounds them together.
     pub(crate) fn by_key(&'static self, total: Option<u32>) -> &'static Keyed {
         let keyed = self.keyed.get_or_init(|| Keyed::new(self.name, self.limits(), total));

@@ -47,6 +47,11 @@ impl Line {
         self.waiters.call_next()
     }
 
+    /// The wakers of all who wait, to be woken outside of the lock.
+    pub(super) fn wakers(&mut self) -> impl Iterator<Item = Waker> {
+        self.waiters.take_wakers(0, usize::MAX)
+    }
+
     pub(super) fn waker_of(&mut self, ticket: Ticket) -> Option<&mut Waker> {
         self.waiters.waker_of(ticket)
     }

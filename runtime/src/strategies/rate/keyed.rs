@@ -120,6 +120,17 @@ impl Rate {
         woken.into_iter().flatten().for_each(std::task::Waker::wake);
     }
 
+    /// Wakes everybody who waits for a token of a key.
+    pub(super) fn wake_keys(&self) {
+        let Some(buckets) = self.keyed.get() else { return };
+        let mut woken = Vec::new();
+        buckets.each(|shard| {
+            let lines = shard.values().filter_map(|(_, key)| key.line.as_mut());
+            lines.for_each(|line| woken.extend(line.take_wakers(0, usize::MAX)));
+        });
+        woken.into_iter().for_each(std::task::Waker::wake);
+    }
+
     /// Counts a caller that was refused.
     pub(super) fn refused(&self, bucket: Option<Place>) {
         if let Some(bucket) = bucket {

@@ -123,7 +123,7 @@ impl Rate {
         self.front.count.store(count, Ordering::Relaxed);
         self.front.unit.store(unit, Ordering::Relaxed);
         self.front.burst.store(burst, Ordering::Relaxed);
-        self.wake_all();
+        self.wake_line();
     }
 
     /// How many wait for a token.
@@ -196,14 +196,20 @@ impl Rate {
         }
         // As a read-modify-write, for the reason above.
         if self.front.tokens.give_back(self.figures(), taken) && self.front.waiting.fetch_add(0, Ordering::AcqRel) > 0 {
-            self.wake_all();
+            self.wake_line();
         }
     }
 
     #[cold]
-    fn wake_all(&self) {
+    fn wake_line(&self) {
         let woken: Vec<Waker> = self.line.lock().take_wakers(0, usize::MAX).collect();
         woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Wakes everybody who waits for a token, so that they look around.
+    pub(crate) fn wake_all(&self) {
+        self.wake_line();
+        self.wake_keys();
     }
 
     #[cold]

@@ -27,6 +27,8 @@ pub(crate) enum Trouble {
     Limited(u64),
     /// The deadline is spent, or there is too little left.
     OutOfTime,
+    /// The process is shutting down.
+    Closed,
 }
 
 /// What is known when an attempt has failed.
@@ -96,6 +98,6 @@ fn is_retryable(config: &Config, seen: Seen) -> bool {
         Trouble::Waited => config.on.wait,
         Trouble::Open => config.on.open,
         Trouble::Limited(_) => config.on.rate,
-        Trouble::OutOfTime => false,
+        Trouble::OutOfTime | Trouble::Closed => false,
     }
 }

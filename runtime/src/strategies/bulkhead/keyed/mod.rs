@@ -157,6 +157,15 @@ impl Keyed {
         woken.into_iter().for_each(Waker::wake);
     }
 
+    pub(super) fn wake_all(&self) {
+        let mut woken = Vec::new();
+        self.table.each(|keys| {
+            let waiting = keys.values().filter(|(_, key)| key.queued > 0);
+            waiting.for_each(|(_, key)| woken.extend(key.line().wakers()));
+        });
+        woken.into_iter().for_each(Waker::wake);
+    }
+
     pub(crate) fn total(&self) -> Option<u32> {
         self.bounds().total
     }
