@@ -74,11 +74,9 @@ pub use crate::__rate as rate_enabled;
 #[macro_export]
 macro_rules! __list {
     ($site:ident) => {
-        const _: () = {
-            #[$crate::__private::linkme::distributed_slice($crate::__private::LINKED)]
-            #[linkme(crate = $crate::__private::linkme)]
-            static ENTRY: $crate::__private::Entry = $site.entry();
-        };
+        #[$crate::__private::linkme::distributed_slice($crate::__private::LINKED)]
+        #[linkme(crate = $crate::__private::linkme)]
+        static __WT_ENTRY: $crate::__private::Entry = $site.entry();
     };
 }
 
@@ -216,13 +214,26 @@ impl<T> Given<T> {
         }
     }
 
-    /// One for this attempt; the last attempt gets the argument itself.
+    /// One for the attempt that the call is about to begin; the last attempt gets the argument itself.
     ///
     /// # Panics
     ///
     /// When asked again after the last attempt, which generated code never does.
     #[inline]
-    pub fn give(&mut self, is_last: bool) -> T
+    pub fn give(&mut self, call: &Call) -> T
+    where
+        T: Again,
+    {
+        self.give_if(call.is_last())
+    }
+
+    /// The same, told whether it is the last.
+    ///
+    /// # Panics
+    ///
+    /// As [`Given::give`].
+    #[inline]
+    pub fn give_if(&mut self, is_last: bool) -> T
     where
         T: Again,
     {

@@ -20,7 +20,7 @@
 //! - No binding is listed twice, none is invented, and the receiver is not among them.
 //! - A binding under `#[cfg]` carries that `#[cfg]` to every line that names it.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
@@ -150,6 +150,15 @@ fn cfg(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
+/// Whether a type is one of the language's own that are copied, so that each attempt has its own without being given it.
+fn is_primitive(ty: &Type) -> bool {
+    const NAMES: [&str; 16] = [
+        "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128",
+        "usize",
+    ];
+    matches!(ty, Type::Path(ty) if ty.qself.is_none() && ty.path.get_ident().is_some_and(|name| NAMES.iter().any(|known| name == known)))
+}
+
 fn peeled(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => peeled(&group.elem),
@@ -175,6 +184,7 @@ fn walk(pat: &mut Pat, ty: Option<&Type>, cfg: &[Attribute], kept: &Kept<'_>, fo
         (pat, ty) => {
             let how = match ty {
                 Some(Type::Reference(ty)) => ty.mutability.map(|_| How::Lend),
+                Some(ty) if is_primitive(ty) => None,
                 _ => Some(How::Give),
             };
             Collector { how, cfg, kept, found }.visit_pat_mut(pat);
@@ -214,10 +224,13 @@ impl VisitMut for Collector<'_> {
     }
 }
 
-/// Whether the attempt about to begin is the call's last.
-pub(super) fn call_is_last(at: Span) -> TokenStream {
-    let call = local("__wt_call", at);
-    quote_spanned!(ours(at)=> #call.is_last())
+/// Who knows whether the attempt about to begin is the call's last.
+#[derive(Clone, Copy)]
+pub(super) enum Last {
+    /// The call.
+    Call,
+    /// Whoever asks for the attempt: it is in a variable.
+    Told,
 }
 
 impl Binding {
@@ -227,19 +240,23 @@ impl Binding {
             return TokenStream::new();
         }
         let (cfg, ident, given, at) = (&self.cfg, &self.ident, self.given(), ours(self.ident.span()));
-        let (new, quiet) = (paths.given(self.ident.span()), quiet(&self.ident));
+        let (new, quiet) = (paths.given(self.ident.span()), named(&self.ident));
         quote_spanned!(at=> #(#cfg)* #quiet let mut #given = #new::new(#ident);)
     }
 
-    /// At the start of an attempt, the last one if `is_last` says so; `taken` when the body takes it along, otherwise it is rebound in the body.
-    pub(super) fn hand_out(&self, is_last: impl Fn(Span) -> TokenStream, taken: bool) -> TokenStream {
+    /// At the start of an attempt; `taken` when the body takes it along, otherwise it is rebound in the body.
+    pub(super) fn hand_out(&self, last: Last, taken: bool) -> TokenStream {
         let (cfg, ident, at, quiet) = (&self.cfg, &self.ident, ours(self.ident.span()), quiet(&self.ident));
         let mutability = self.mutability.filter(|_| taken);
         let value = match self.how {
             How::Give => {
                 let given = self.given();
-                let last = if self.kept { quote_spanned!(at=> false) } else { is_last(self.ident.span()) };
-                quote_spanned!(at=> #given.give(#last))
+                let [call, is_last] = ["__wt_call", "__wt_is_last"].map(|name| local(name, self.ident.span()));
+                match last {
+                    _ if self.kept => quote_spanned!(at=> #given.give_if(false)),
+                    Last::Call => quote_spanned!(at=> #given.give(&#call)),
+                    Last::Told => quote_spanned!(at=> #given.give_if(#is_last)),
+                }
             }
             How::Lend => quote_spanned!(at=> &mut *#ident),
         };
@@ -267,6 +284,11 @@ impl Binding {
     fn given(&self) -> Ident {
         local(&format_ident!("__wt_given_{}", self.ident.unraw()).to_string(), self.ident.span())
     }
+}
+
+/// For lines that name one of the user's variables and bind none: an `_argument` is named here and perhaps nowhere else.
+fn named(ident: &Ident) -> Option<TokenStream> {
+    ident.unraw().to_string().starts_with('_').then(|| quote!(#[allow(clippy::used_underscore_binding)]))
 }
 
 /// For lines that name the user's variables without being the user's. Never `unused_variables`: an argument that the

@@ -3,12 +3,12 @@
 //! ```text
 //! without retry                                   with retry
 //! let body = pin!(Some(async move { BODY }));     loop {
-//! once(call, body, kind).await                        let argument = given.give(is_last);
+//! once(call, body, kind).await                        let argument = given.give(call);
 //!                                                     let body = pin!(Some(async move { BODY }));
 //!                                                     if let Some(end) = attempt(call, body, kind).await { break end; }
 //!                                                 }
 //! with hedge
-//! let again = |is_last| { let argument = given.give(is_last); async move { BODY } };
+//! let again = |is_last| { let argument = given.give_if(is_last); async move { BODY } };
 //! loop {
 //!     let body = pin!(Some(again(false)));
 //!     if let Some(end) = race(call, body, (pin!(None), pin!(None)), &mut again, kind).await { break end; }
@@ -44,7 +44,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lifetime, Token, Type, TypeInfer};
 
-use super::args::{self, Binding};
+use super::args::{Binding, Last};
 use super::paths::{Paths, local, ours};
 use crate::parse::shape::{Output, Shape};
 use crate::plan::Plan;
@@ -78,7 +78,7 @@ pub(super) fn once(plan: &Plan, taken: Option<&[Binding]>, then: &Then<'_>, path
             quote_spanned! {here=>
                 let __wt_end = {
                     #body
-                    #once(__wt_call.as_mut(), __wt_body, __wt_kind).await
+                    #once(&mut __wt_call, __wt_body, __wt_kind).await
                 };
             }
         }
@@ -95,7 +95,7 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, then: &Then<
     let here = Span::mixed_site();
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
     let leave = bindings.iter().map(Binding::leave);
-    let hand_out = bindings.iter().map(|binding| binding.hand_out(args::call_is_last, moves));
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(Last::Call, moves));
     let take_in = if moves { TokenStream::new() } else { bindings.iter().map(Binding::take_in).collect() };
     let body = block(plan, &take_in);
     // What cannot be had twice is reported where the block is made: at the word that asks for the second time.
@@ -116,7 +116,7 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, then: &Then<
                 let __wt_end = loop {
                     #body
                     if let ::core::option::Option::Some(__wt_end) =
-                        #attempt(__wt_call.as_mut(), __wt_body, __wt_kind).await
+                        #attempt(&mut __wt_call, __wt_body, __wt_kind).await
                     {
                         break __wt_end;
                     }
@@ -145,10 +145,9 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, then: &Then<
 pub(super) fn beside(plan: &Plan, bindings: &[Binding], key: Span, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
     let (race, kind) = (paths.race(here), kind(plan, paths));
-    let is_last = |at| local("__wt_is_last", at).into_token_stream();
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
     let leave = bindings.iter().map(Binding::leave);
-    let hand_out = bindings.iter().map(|binding| binding.hand_out(is_last, true));
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(Last::Told, true));
     let body = block(plan, &TokenStream::new());
     let asynchronous = quote_spanned!(key=> async move);
     // Without arguments of its own to hand out, the closure has no use for the word.
@@ -167,7 +166,7 @@ pub(super) fn beside(plan: &Plan, bindings: &[Binding], key: Span, paths: &Paths
                 ::core::pin::pin!(::core::option::Option::None),
             );
             if let ::core::option::Option::Some(__wt_end) =
-                #race(__wt_call.as_mut(), __wt_body, __wt_beside, &mut __wt_again, __wt_kind).await
+                #race(&mut __wt_call, __wt_body, __wt_beside, &mut __wt_again, __wt_kind).await
             {
                 break __wt_end;
             }
@@ -180,7 +179,7 @@ pub(super) fn beside(plan: &Plan, bindings: &[Binding], key: Span, paths: &Paths
 fn or(function: &TokenStream, fallback: &TokenStream) -> TokenStream {
     let at = first(fallback);
     let [call, body, kind] = ["__wt_call", "__wt_body", "__wt_kind"].map(|name| local(name, at));
-    quote_spanned!(ours(at)=> #function(#call.as_mut(), #body, #kind, #fallback))
+    quote_spanned!(ours(at)=> #function(&mut #call, #body, #kind, #fallback))
 }
 
 /// The user's braces around the stated type and the user's block.

@@ -3,7 +3,7 @@
 //! ```text
 //! let end = loop {
 //!     let seat = match enter(call).await { Seat(seat) => seat, Refused => break .., Again => continue };
-//!     let argument = given.give(is_last);
+//!     let argument = given.give(call);
 //!     let body = pin!(Some(isolated(seat, async move { BODY })));
 //!     … once or attempt, as for every other body
 //! };
@@ -22,7 +22,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
-use super::args::{self, Binding};
+use super::args::{Binding, Last};
 use super::body::{block, kind};
 use super::paths::{Paths, local, ours};
 use crate::parse::shape::Kind;
@@ -36,25 +36,25 @@ pub(super) fn run(plan: &Plan, isolate: &Isolate, bindings: &[Binding], paths: &
     let kind = kind(plan, paths);
     let put_by = bindings.iter().map(|binding| binding.put_by(paths));
     let leave = bindings.iter().map(Binding::leave);
-    let hand_out = bindings.iter().map(|binding| binding.hand_out(args::call_is_last, true));
+    let hand_out = bindings.iter().map(|binding| binding.hand_out(Last::Call, true));
     let body = block(plan, &TokenStream::new());
     let seat = local("__wt_seat", isolate.key);
     let body = quote_spanned!(ours(isolate.key)=> #isolated(#seat, async move #body));
     let run = if plan.runs_again() {
         let attempt = paths.attempt(here);
         quote_spanned! {here=>
-            if let ::core::option::Option::Some(__wt_end) = #attempt(__wt_call.as_mut(), __wt_body, __wt_kind).await {
+            if let ::core::option::Option::Some(__wt_end) = #attempt(&mut __wt_call, __wt_body, __wt_kind).await {
                 break __wt_end;
             }
         }
     } else {
         let once = paths.once(here);
-        quote_spanned!(here=> break #once(__wt_call.as_mut(), __wt_body, __wt_kind).await;)
+        quote_spanned!(here=> break #once(&mut __wt_call, __wt_body, __wt_kind).await;)
     };
     quote_spanned! {here=>
         #(#put_by)*
         let __wt_end = loop {
-            let __wt_seat = match #enter(__wt_call.as_mut()).await {
+            let __wt_seat = match #enter(&mut __wt_call).await {
                 #entered::Seat(__wt_seat) => __wt_seat,
                 #entered::Refused => break #end::Refused,
                 #entered::Again => continue,

@@ -230,14 +230,14 @@ impl Fallback {
         let (kinds, returned, settle) = (paths.kinds(here), paths.returned(here), paths.settle(here));
         let (fall_back, ask) = (paths.fall_back(at), local("__wt_kind", at));
         let (call, failure) = (local("__wt_call", at), local("__wt_failure", at));
-        let asked = quote_spanned!(ours(at)=> #fall_back(#ask, #call.as_mut(), #failure, #value).await);
+        let asked = quote_spanned!(ours(at)=> #fall_back(#ask, &mut #call, #failure, #value).await);
         // A success is sorted out before anything is awaited, so that it need not be `Send` for the fallback's sake.
         quote_spanned! {here=>
             let (__wt_kind, __wt_failure) = {
                 use #kinds::*;
                 let __wt_end = __wt_end;
                 let __wt_kind = (&&&&&#returned::of(&__wt_end)).__wt_kind();
-                match #settle(&__wt_kind, __wt_call.as_mut(), __wt_end) {
+                match #settle(&__wt_kind, &mut __wt_call, __wt_end) {
                     ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
                     ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
                 }

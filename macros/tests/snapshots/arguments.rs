@@ -25,33 +25,24 @@ async fn f(
     let mut __wt_call = ::core::pin::pin!(
         ::watertight::__private::Call::begin(& __WT_SITE)
     );
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_x = ::watertight::__private::Given::new(x);
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_y = ::watertight::__private::Given::new(y);
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_c = ::watertight::__private::Given::new(c);
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_d = ::watertight::__private::Given::new(d);
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_rest = ::watertight::__private::Given::new(rest);
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-    let mut __wt_given_type = ::watertight::__private::Given::new(r#type);
     let __wt_end = loop {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let x = __wt_given_x.give(__wt_call.is_last());
+        let x = __wt_given_x.give(&__wt_call);
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let y = __wt_given_y.give(__wt_call.is_last());
+        let y = __wt_given_y.give(&__wt_call);
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let c = __wt_given_c.give(__wt_call.is_last());
+        let c = __wt_given_c.give(&__wt_call);
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let d = __wt_given_d.give(__wt_call.is_last());
+        let d = __wt_given_d.give(&__wt_call);
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let mut rest = __wt_given_rest.give(__wt_call.is_last());
+        let mut rest = __wt_given_rest.give(&__wt_call);
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
         let buf = &mut *buf;
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let r#type = __wt_given_type.give(__wt_call.is_last());
         let __wt_body = ::core::pin::pin!(
             ::core::option::Option::Some(async move { if let
             ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
@@ -63,7 +54,7 @@ async fn f(
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
-                __wt_call.as_mut(),
+                &mut __wt_call,
                 __wt_body,
                 __wt_kind,
             )

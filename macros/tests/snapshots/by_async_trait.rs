@@ -40,17 +40,7 @@ impl Guarded {
                 let mut __wt_call = ::core::pin::pin!(
                     ::watertight::__private::Call::begin(& __WT_SITE)
                 );
-                #[allow(
-                    clippy::shadow_reuse,
-                    clippy::shadow_same,
-                    clippy::shadow_unrelated
-                )]
                 let mut __wt_given_id = ::watertight::__private::Given::new(id);
-                #[allow(
-                    clippy::shadow_reuse,
-                    clippy::shadow_same,
-                    clippy::shadow_unrelated
-                )]
                 let mut __wt_given_x = ::watertight::__private::Given::new(x);
                 let __wt_end = loop {
                     #[allow(
@@ -58,13 +48,13 @@ impl Guarded {
                         clippy::shadow_same,
                         clippy::shadow_unrelated
                     )]
-                    let id = __wt_given_id.give(__wt_call.is_last());
+                    let id = __wt_given_id.give(&__wt_call);
                     #[allow(
                         clippy::shadow_reuse,
                         clippy::shadow_same,
                         clippy::shadow_unrelated
                     )]
-                    let x = __wt_given_x.give(__wt_call.is_last());
+                    let x = __wt_given_x.give(&__wt_call);
                     let __wt_body = ::core::pin::pin!(
                         ::core::option::Option::Some(async {
                         #[allow(clippy::shadow_reuse, clippy::shadow_same,
@@ -82,7 +72,7 @@ impl Guarded {
                             .__wt_kind()
                     };
                     if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
-                            __wt_call.as_mut(),
+                            &mut __wt_call,
                             __wt_body,
                             __wt_kind,
                         )

@@ -70,7 +70,7 @@ async fn f() -> Result<Vec<u8>, AppError> {
             |failure| Cached::of(failure),
         );
         if let ::core::option::Option::Some(__wt_whole) = crate::facade::watertight::__private::attempt_or(
-                __wt_call.as_mut(),
+                &mut __wt_call,
                 __wt_body,
                 __wt_kind,
                 __wt_fallback,

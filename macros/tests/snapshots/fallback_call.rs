@@ -30,21 +30,21 @@ async fn get(
             use ::watertight::__private::kinds::*;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
-        ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind).await
+        ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await
     };
     let (__wt_kind, __wt_failure) = {
         use ::watertight::__private::kinds::*;
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
             .__wt_kind();
-        match ::watertight::__private::settle(&__wt_kind, __wt_call.as_mut(), __wt_end) {
+        match ::watertight::__private::settle(&__wt_kind, &mut __wt_call, __wt_end) {
             ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
             ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
         }
     };
     ::watertight::__private::fall_back(
             __wt_kind,
-            __wt_call.as_mut(),
+            &mut __wt_call,
             __wt_failure,
             || stale(&name, page),
         )

@@ -13,15 +13,13 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
     let mut __wt_call = ::core::pin::pin!(
         ::watertight::__private::Call::begin(& __WT_SITE)
     );
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_name = ::watertight::__private::Given::new(name);
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_other = ::watertight::__private::Given::new(other);
     let __wt_end = loop {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let name = __wt_given_name.give(false);
+        let name = __wt_given_name.give_if(false);
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let mut other = __wt_given_other.give(__wt_call.is_last());
+        let mut other = __wt_given_other.give(&__wt_call);
         let __wt_body = ::core::pin::pin!(
             ::core::option::Option::Some(async move { if let
             ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
@@ -33,7 +31,7 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
-                __wt_call.as_mut(),
+                &mut __wt_call,
                 __wt_body,
                 __wt_kind,
             )
@@ -50,7 +48,7 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
             .__wt_kind();
-        match ::watertight::__private::settle(&__wt_kind, __wt_call.as_mut(), __wt_end) {
+        match ::watertight::__private::settle(&__wt_kind, &mut __wt_call, __wt_end) {
             ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
             ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
         }
@@ -61,7 +59,7 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
     );
     ::watertight::__private::fall_back(
             __wt_kind,
-            __wt_call.as_mut(),
+            &mut __wt_call,
             __wt_failure,
             __wt_fallback,
         )

@@ -18,11 +18,10 @@ pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
     let mut __wt_call = ::core::pin::pin!(
         ::watertight::__private::Call::begin(& __WT_SITE)
     );
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_user = ::watertight::__private::Given::new(user);
     loop {
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let user = __wt_given_user.give(__wt_call.is_last());
+        let user = __wt_given_user.give(&__wt_call);
         let __wt_body = ::core::pin::pin!(
             ::core::option::Option::Some(async move { if let
             ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
@@ -34,7 +33,7 @@ pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_whole) = ::watertight::__private::attempt_or(
-                __wt_call.as_mut(),
+                &mut __wt_call,
                 __wt_body,
                 __wt_kind,
                 empty_vec,

@@ -24,16 +24,14 @@ impl Guarded {
         let mut __wt_call = ::core::pin::pin!(
             ::watertight::__private::Call::begin(& __WT_SITE)
         );
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
         let mut __wt_given_name = ::watertight::__private::Given::new(name);
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
         let mut __wt_given_page = ::watertight::__private::Given::new(page);
         let mut __wt_again = |__wt_is_last: bool| {
             let _ = __wt_is_last;
             #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-            let name = __wt_given_name.give(false);
+            let name = __wt_given_name.give_if(false);
             #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-            let mut page = __wt_given_page.give(__wt_is_last);
+            let mut page = __wt_given_page.give_if(__wt_is_last);
             async move {
                 if let ::core::option::Option::Some(__wt_return) = ::core::option::Option::None::<
                     Result<Vec<u8>, AppError>,
@@ -56,7 +54,7 @@ impl Guarded {
                 ::core::pin::pin!(::core::option::Option::None),
             );
             if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::race(
-                    __wt_call.as_mut(),
+                    &mut __wt_call,
                     __wt_body,
                     __wt_beside,
                     &mut __wt_again,
@@ -75,18 +73,14 @@ impl Guarded {
             let __wt_end = __wt_end;
             let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
                 .__wt_kind();
-            match ::watertight::__private::settle(
-                &__wt_kind,
-                __wt_call.as_mut(),
-                __wt_end,
-            ) {
+            match ::watertight::__private::settle(&__wt_kind, &mut __wt_call, __wt_end) {
                 ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
                 ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
             }
         };
         ::watertight::__private::fall_back(
                 __wt_kind,
-                __wt_call.as_mut(),
+                &mut __wt_call,
                 __wt_failure,
                 || stale(&name),
             )

@@ -23,7 +23,7 @@ async fn f() -> Result<Vec<impl Iterator<Item = impl Display>>, AppError> {
             use ::watertight::__private::kinds::*;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
-        ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind).await
+        ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await
     };
     ::watertight::__private::answer(
         __wt_call.as_mut(),

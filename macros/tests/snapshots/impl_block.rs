@@ -28,7 +28,7 @@ impl<T> Users<T> {
                 use ::watertight::__private::kinds::*;
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
-            ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind).await
+            ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await
         };
         ::watertight::__private::answer(
             __wt_call.as_mut(),
@@ -50,11 +50,7 @@ impl<T> Users<T> {
         let mut __wt_call = ::core::pin::pin!(
             ::watertight::__private::Call::begin(& __WT_SITE)
         );
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let mut __wt_given_id = ::watertight::__private::Given::new(id);
         let __wt_end = loop {
-            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-            let id = __wt_given_id.give(__wt_call.is_last());
             let __wt_body = ::core::pin::pin!(
                 ::core::option::Option::Some(async move { if let
                 ::core::option::Option::Some(__wt_return) =
@@ -66,7 +62,7 @@ impl<T> Users<T> {
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
-                    __wt_call.as_mut(),
+                    &mut __wt_call,
                     __wt_body,
                     __wt_kind,
                 )

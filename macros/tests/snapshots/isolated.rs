@@ -17,7 +17,7 @@ async fn render(id: u64, mut name: String) -> Result<String, AppError> {
         ::watertight::__private::Call::begin(& __WT_SITE)
     );
     let __wt_end = loop {
-        let __wt_seat = match ::watertight::__private::enter(__wt_call.as_mut()).await {
+        let __wt_seat = match ::watertight::__private::enter(&mut __wt_call).await {
             ::watertight::__private::Entered::Seat(__wt_seat) => __wt_seat,
             ::watertight::__private::Entered::Refused => {
                 break ::watertight::__private::End::Refused;
@@ -34,8 +34,7 @@ async fn render(id: u64, mut name: String) -> Result<String, AppError> {
             use ::watertight::__private::kinds::*;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
-        break ::watertight::__private::once(__wt_call.as_mut(), __wt_body, __wt_kind)
-            .await;
+        break ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await;
     };
     ::watertight::__private::answer(
         __wt_call.as_mut(),

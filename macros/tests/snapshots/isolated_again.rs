@@ -14,12 +14,9 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
     let mut __wt_call = ::core::pin::pin!(
         ::watertight::__private::Call::begin(& __WT_SITE)
     );
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-    let mut __wt_given_id = ::watertight::__private::Given::new(id);
-    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
     let mut __wt_given_name = ::watertight::__private::Given::new(name);
     let __wt_end = loop {
-        let __wt_seat = match ::watertight::__private::enter(__wt_call.as_mut()).await {
+        let __wt_seat = match ::watertight::__private::enter(&mut __wt_call).await {
             ::watertight::__private::Entered::Seat(__wt_seat) => __wt_seat,
             ::watertight::__private::Entered::Refused => {
                 break ::watertight::__private::End::Refused;
@@ -27,9 +24,7 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
             ::watertight::__private::Entered::Again => continue,
         };
         #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let id = __wt_given_id.give(__wt_call.is_last());
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let mut name = __wt_given_name.give(false);
+        let mut name = __wt_given_name.give_if(false);
         let __wt_body = ::core::pin::pin!(
             ::core::option::Option::Some(::watertight::__private::isolated(__wt_seat,
             async move { if let ::core::option::Option::Some(__wt_return) =
@@ -41,7 +36,7 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
-                __wt_call.as_mut(),
+                &mut __wt_call,
                 __wt_body,
                 __wt_kind,
             )
@@ -58,7 +53,7 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
             .__wt_kind();
-        match ::watertight::__private::settle(&__wt_kind, __wt_call.as_mut(), __wt_end) {
+        match ::watertight::__private::settle(&__wt_kind, &mut __wt_call, __wt_end) {
             ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
             ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
         }
@@ -69,7 +64,7 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
     );
     ::watertight::__private::fall_back(
             __wt_kind,
-            __wt_call.as_mut(),
+            &mut __wt_call,
             __wt_failure,
             __wt_fallback,
         )

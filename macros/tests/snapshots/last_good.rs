@@ -27,11 +27,6 @@ async fn rates(base: Currency) -> Result<Vec<Rate>, AppError> {
         &__wt_call,
         __wt_kind,
     );
-    ::watertight::__private::once_or(
-            __wt_call.as_mut(),
-            __wt_body,
-            __wt_kind,
-            __wt_fallback,
-        )
+    ::watertight::__private::once_or(&mut __wt_call, __wt_body, __wt_kind, __wt_fallback)
         .await
 }

@@ -20,31 +20,17 @@ impl Guarded {
         let mut __wt_call = ::core::pin::pin!(
             ::watertight::__private::Call::begin(& __WT_SITE)
         );
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
         let mut __wt_given_item = ::watertight::__private::Given::new(item);
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let mut __wt_given_a = ::watertight::__private::Given::new(a);
-        #[cfg(test)]
-        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-        let mut __wt_given_c = ::watertight::__private::Given::new(c);
         let __wt_end = loop {
             #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-            let item = __wt_given_item.give(__wt_call.is_last());
-            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-            let a = __wt_given_a.give(__wt_call.is_last());
+            let item = __wt_given_item.give(&__wt_call);
             #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
             let b = &mut *b;
-            #[cfg(test)]
-            #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
-            let c = __wt_given_c.give(__wt_call.is_last());
             let __wt_body = ::core::pin::pin!(
                 ::core::option::Option::Some(async { #[allow(clippy::shadow_reuse,
                 clippy::shadow_same, clippy::shadow_unrelated)] let mut item = item;
                 #[allow(clippy::shadow_reuse, clippy::shadow_same,
-                clippy::shadow_unrelated)] let a = a; #[allow(clippy::shadow_reuse,
-                clippy::shadow_same, clippy::shadow_unrelated)] let mut b = b;
-                #[cfg(test)] #[allow(clippy::shadow_reuse, clippy::shadow_same,
-                clippy::shadow_unrelated)] let c = c; if let
+                clippy::shadow_unrelated)] let mut b = b; if let
                 ::core::option::Option::Some(__wt_return) =
                 ::core::option::Option::None:: < Result < (), AppError > > { return
                 __wt_return; } '__wt_body : { self.0.push(item) } })
@@ -54,7 +40,7 @@ impl Guarded {
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
-                    __wt_call.as_mut(),
+                    &mut __wt_call,
                     __wt_body,
                     __wt_kind,
                 )

@@ -23,7 +23,7 @@ async fn f() {
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
-                __wt_call.as_mut(),
+                &mut __wt_call,
                 __wt_body,
                 __wt_kind,
             )

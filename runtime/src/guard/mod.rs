@@ -290,9 +290,9 @@ impl<J> Guard<J> {
             let mut call = pin!(Call::begin(self.site));
             let kind = judge::Of::new(&self.judge);
             let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
-            let whole = match settle(&kind, call.as_mut(), end) {
+            let whole = match settle(&kind, &mut call, end) {
                 Ok(whole) => whole,
-                Err(failure) => fall_back::<_, AtOnce, _>(kind, call.as_mut(), failure, fallback).await,
+                Err(failure) => fall_back::<_, AtOnce, _>(kind, &mut call, failure, fallback).await,
             };
             match whole {
                 Ok(value) => value,
@@ -339,11 +339,11 @@ impl<J> Guard<J> {
             let mut call = pin!(Call::begin(self.site));
             let kind = judge::Of::new(&self.judge);
             let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
-            let failure = match settle(&kind, call.as_mut(), end) {
+            let failure = match settle(&kind, &mut call, end) {
                 Ok(whole) => return whole,
                 Err(failure) => failure,
             };
-            fall_back(kind, call.as_mut(), failure, fallback).await
+            fall_back(kind, &mut call, failure, fallback).await
         }
     }
 }
@@ -370,7 +370,7 @@ where
         }
         // Called when first polled, which is inside: after the slot, before the limit, with the call's context.
         let run = pin!(Some(async { body(needed).await }));
-        if let Some(end) = attempt(call.as_mut(), run, judge::Of::new(judge)).await {
+        if let Some(end) = attempt(&mut call, run, judge::Of::new(judge)).await {
             return end;
         }
         match next {

@@ -51,8 +51,8 @@ fn refusal(call: Pin<&mut Call>) -> Error {
 ///
 /// The failure.
 #[inline]
-pub fn settle<K: Kind>(_: &K, call: Pin<&mut Call>, end: End<K::Whole>) -> Result<K::Whole, Failure<K::Error>> {
-    divide::<K>(call, end)
+pub fn settle<K: Kind>(_: &K, call: &mut Pin<&mut Call>, end: End<K::Whole>) -> Result<K::Whole, Failure<K::Error>> {
+    divide::<K>(call.as_mut(), end)
 }
 
 #[inline]
@@ -72,17 +72,17 @@ fn divide<K: Kind>(mut call: Pin<&mut Call>, end: End<K::Whole>) -> Result<K::Wh
 }
 
 /// With a fallback that may name the call's arguments, and therefore runs when the body and its frame are gone.
-pub fn fall_back<K: Kind, Form, A: Answers<K::Value, K::Error, K::Whole, Form>>(
+pub fn fall_back<'a, K: Kind, Form, A: Answers<K::Value, K::Error, K::Whole, Form>>(
     _: K,
-    call: Pin<&mut Call>,
+    call: &'a mut Pin<&mut Call>,
     failure: Failure<K::Error>,
     fallback: A,
-) -> Answering<'_, K, A::Later> {
+) -> Answering<'a, K, A::Later> {
     let (now, later) = match fallback.answer(failure) {
         Landed::Now(whole) => (Some(whole), None),
         Landed::Later(later) => (None, Some(later)),
     };
-    Answering { call, now, later }
+    Answering { call: call.as_mut(), now, later }
 }
 
 pin_project! {
@@ -119,7 +119,7 @@ fn book<K: Kind>(call: Pin<&mut Call>, whole: &K::Whole) {
 /// Runs the only attempt of a call, and answers for it if it fails.
 #[inline]
 pub fn once_or<'a, F, K, A, Form>(
-    call: Pin<&'a mut Call>,
+    call: &'a mut Pin<&mut Call>,
     body: Pin<&'a mut Option<F>>,
     kind: K,
     fallback: A,
@@ -129,13 +129,13 @@ where
     K: Kind<Whole = F::Output>,
     A: Answers<K::Value, K::Error, K::Whole, Form>,
 {
-    OrAnswer { attempt: Attempt::new(call, body, kind), fallback: Some((fallback, A::answer)), later: None }
+    OrAnswer { attempt: Attempt::new(call.as_mut(), body, kind), fallback: Some((fallback, A::answer)), later: None }
 }
 
 /// Runs one attempt of a call that may have more, and answers for the call if it was the last and failed.
 #[inline]
 pub fn attempt_or<'a, F, K, A, Form>(
-    call: Pin<&'a mut Call>,
+    call: &'a mut Pin<&mut Call>,
     body: Pin<&'a mut Option<F>>,
     kind: K,
     fallback: A,
@@ -145,7 +145,7 @@ where
     K: Kind<Whole = F::Output>,
     A: Answers<K::Value, K::Error, K::Whole, Form>,
 {
-    OrAnswer { attempt: Attempt::new(call, body, kind), fallback: Some((fallback, A::answer)), later: None }
+    OrAnswer { attempt: Attempt::new(call.as_mut(), body, kind), fallback: Some((fallback, A::answer)), later: None }
 }
 
 /// How a fallback is asked. A pointer, so that the future below need not repeat what a fallback has to be: the compiler

@@ -25,8 +25,8 @@ use crate::strategies::isolate::{self, Here, Ticket, Workers};
 
 /// Takes what an attempt needs before its body is made.
 #[inline]
-pub fn enter(call: Pin<&mut Call>) -> Entering<'_> {
-    Entering { call }
+pub fn enter<'a>(call: &'a mut Pin<&mut Call>) -> Entering<'a> {
+    Entering { call: call.as_mut() }
 }
 
 /// The future of [`enter`].

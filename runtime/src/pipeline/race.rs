@@ -31,7 +31,7 @@ use crate::strategies::retry::Trouble;
 /// nobody will ask once more. Without an end, another attempt follows, and its pause is over.
 #[inline]
 pub fn race<'a, F, M, K>(
-    call: Pin<&'a mut Call>,
+    call: &'a mut Pin<&mut Call>,
     body: Pin<&'a mut Option<F>>,
     (hedge, hedge_body): (Pin<&'a mut Option<Call>>, Pin<&'a mut Option<F>>),
     again: M,
@@ -42,7 +42,7 @@ where
     M: FnMut(bool) -> F,
     K: Kind<Whole = F::Output>,
 {
-    let first = Racer { call, body };
+    let first = Racer { call: call.as_mut(), body };
     let instead = <[Instead; 2]>::default();
     Race { first, hedge, hedge_body, again, kind, asked: false, failed: None, instead }
 }

@@ -83,21 +83,21 @@ impl Times for Again {
 /// Runs the only attempt of a call.
 #[inline]
 pub fn once<'a, F: Future, K: Kind<Whole = F::Output>>(
-    call: Pin<&'a mut Call>,
+    call: &'a mut Pin<&mut Call>,
     body: Pin<&'a mut Option<F>>,
     kind: K,
 ) -> Attempt<'a, F, K, Once> {
-    Attempt::new(call, body, kind)
+    Attempt::new(call.as_mut(), body, kind)
 }
 
 /// Runs one attempt of a call that may have more; without an end, another follows, and its pause is over.
 #[inline]
 pub fn attempt<'a, F: Future, K: Kind<Whole = F::Output>>(
-    call: Pin<&'a mut Call>,
+    call: &'a mut Pin<&mut Call>,
     body: Pin<&'a mut Option<F>>,
     kind: K,
 ) -> Attempt<'a, F, K, Again> {
-    Attempt::new(call, body, kind)
+    Attempt::new(call.as_mut(), body, kind)
 }
 
 /// A call and its body, for the length of an attempt.
