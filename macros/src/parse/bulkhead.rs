@@ -12,12 +12,12 @@
 //! - A wait is only ever set where there is a queue to wait in.
 
 use proc_macro2::Ident;
-use syn::LitStr;
 use syn::parse::ParseStream;
 
+use super::figures::{Grammar, Reader};
+use super::text;
 use super::value::{self, whole};
-use super::{text, value::nanos};
-use crate::diag::{self, Errors};
+use crate::diag::Errors;
 use crate::limits::{CEILING, FLOOR, MOST_SLOTS};
 
 /// The compartment a call has to enter.
@@ -52,6 +52,20 @@ pub(crate) enum Slots {
 
 const EXAMPLE: &str = "bulkhead = \"recs:8/queue:16\"";
 
+const GRAMMAR: Grammar = Grammar {
+    what: "a bulkhead",
+    options: &[
+        ("queue", "number"),
+        ("wait", "duration"),
+        ("floor", "number"),
+        ("ceiling", "number"),
+        ("total", "number"),
+    ],
+    never: &[],
+    remedy: "write \"NAME:SLOTS\", then `/queue:16`, `/wait:100ms`, both or neither",
+    no_wait: "a wait of nothing is no queue",
+};
+
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Bulkhead> {
     let lit = text(key, input, EXAMPLE, errors)?;
     let text = value::in_one_piece(key, &lit, errors)?;
@@ -75,68 +89,25 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
             None
         }
         (Some(slots), options) => {
-            let mut reader = Reader { key, lit: &lit, errors };
-            let declared = reader.declared(slots, options);
+            let declared = Reader::new(key, &lit, errors, &GRAMMAR).bulkhead(slots, options);
             Some(Bulkhead { name: name?, declared: Some(declared?) })
         }
     }
 }
 
-/// Reads the numbers of one literal; every mistake lies on that literal, the smallest span there is.
-struct Reader<'a> {
-    key: &'a Ident,
-    lit: &'a LitStr,
-    errors: &'a mut Errors,
-}
-
 impl Reader<'_> {
-    fn wrong(&mut self, what: impl std::fmt::Display, remedy: impl std::fmt::Display) {
-        let what = format!("`{} = \"{}\"`: {what}", self.key, self.lit.value());
-        self.errors.at(self.lit.span(), what, remedy);
-    }
-
-    fn declared(&mut self, slots: &str, options: Option<&str>) -> Option<Declared> {
+    fn bulkhead(&mut self, slots: &str, options: Option<&str>) -> Option<Declared> {
         let slots = self.slots(slots);
-        let (mut queue, mut wait, mut unknown) = (None, None, false);
-        let (mut floor, mut ceiling, mut total) = (None, None, None);
-        for option in options.iter().flat_map(|options| options.split('/')) {
-            match option.split_once(':') {
-                Some(("queue", _)) if queue.is_some() => self.wrong("`queue` is given twice", "keep one of the two"),
-                Some(("wait", _)) if wait.is_some() => self.wrong("`wait` is given twice", "keep one of the two"),
-                Some((word @ ("floor" | "ceiling" | "total"), number)) => {
-                    let bound = match word {
-                        "floor" => &mut floor,
-                        "ceiling" => &mut ceiling,
-                        _ => &mut total,
-                    };
-                    if bound.is_some() {
-                        self.wrong(format!("`{word}` is given twice"), "keep one of the two");
-                    } else {
-                        *bound = Some(self.bound(word, number));
-                    }
-                }
-                Some(("queue", number)) => queue = Some(self.queue(number)),
-                Some(("wait", length)) => wait = Some(self.wait(length)),
-                _ => {
-                    self.unknown(option);
-                    unknown = true;
-                }
-            }
-        }
-        // Written but wrong is `Some(None)`: it has been reported, and must not be reported again as absent.
-        if wait.is_some() && !unknown && matches!(queue, None | Some(Some(0))) {
-            self.wrong(
-                "nobody waits where there is no queue",
-                "add `/queue:N`, the number of callers that may wait, or remove `/wait`",
-            );
+        let written = self.options(options.iter().flat_map(|options| options.split('/')));
+        let [floor, ceiling, total] =
+            ["floor", "ceiling", "total"].map(|word| written.read(word, |figure| self.bound(word, figure)));
+        let queue = written.read("queue", |figure| self.queue(figure));
+        let wait = written.read("wait", |figure| self.wait(figure));
+        if self.waits_without_queue(&written, queue) {
             return None;
         }
-        let floor = floor.map_or(Some(None), |floor| floor.map(Some))?;
-        let ceiling = ceiling.map_or(Some(None), |ceiling| ceiling.map(Some))?;
-        let total = total.map_or(Some(None), |total| total.map(Some))?;
-        let slots = self.measured(slots?, floor, ceiling)?;
-        let queue = queue.map_or(Some(None), |queue| queue.map(Some))?;
-        let wait = wait.map_or(Some(None), |wait| wait.map(Some))?;
+        let slots = self.measured(slots?, floor?, ceiling?)?;
+        let (queue, wait, total) = (queue?, wait?, total?);
         let most = match slots {
             Slots::Fixed(slots) => slots,
             Slots::Auto { ceiling, .. } => ceiling.unwrap_or(CEILING),
@@ -224,31 +195,5 @@ impl Reader<'_> {
             );
         }
         queue
-    }
-
-    fn wait(&mut self, text: &str) -> Option<u64> {
-        match nanos(text, "a wait of nothing is no queue") {
-            Ok(wait) => Some(wait),
-            Err((what, remedy)) => {
-                self.wrong(format!("in `wait:{text}`, {what}"), remedy);
-                None
-            }
-        }
-    }
-
-    fn unknown(&mut self, option: &str) {
-        let word = option.split(':').next().unwrap_or_default();
-        let what = match word {
-            "queue" => "`/queue` has no number".to_owned(),
-            "wait" => "`/wait` has no duration".to_owned(),
-            "floor" | "ceiling" | "total" => format!("`/{word}` has no number"),
-            "" => "there is nothing after a `/`".to_owned(),
-            _ => format!("`{word}` is no part of a bulkhead"),
-        };
-        let meant = match diag::did_you_mean(word, &["queue", "wait", "floor", "ceiling", "total"]) {
-            Some(meant) if meant != word => format!("did you mean `{meant}`? "),
-            _ => String::new(),
-        };
-        self.wrong(what, format!("{meant}write \"NAME:SLOTS\", then `/queue:16`, `/wait:100ms`, both or neither"));
     }
 }

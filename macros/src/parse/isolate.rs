@@ -9,12 +9,12 @@
 //! - A wait is only ever set where there is a queue to wait in.
 
 use proc_macro2::Ident;
-use syn::LitStr;
 use syn::parse::ParseStream;
 
+use super::figures::{Grammar, Reader};
 use super::text;
-use super::value::{self, nanos, whole};
-use crate::diag::{self, Errors};
+use super::value::{self, whole};
+use crate::diag::Errors;
 use crate::limits::MOST_SLOTS;
 
 /// The threads a body runs on.
@@ -36,6 +36,14 @@ pub(crate) struct Declared {
 
 const EXAMPLE: &str = "isolate = \"reports:4/queue:16\"";
 
+const GRAMMAR: Grammar = Grammar {
+    what: "this",
+    options: &[("queue", "number"), ("wait", "duration")],
+    never: &[],
+    remedy: "write \"NAME:THREADS\", then `/queue:16`, `/wait:100ms`, both or neither",
+    no_wait: "a wait of nothing is no queue",
+};
+
 /// More threads than anybody means. A thread reserves a stack, and a thousand that hang are no bound.
 const MOST_THREADS: u64 = 1_024;
 
@@ -45,7 +53,7 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
     let (head, options) = text.split_once('/').map_or((&*text, None), |(head, options)| (head, Some(options)));
     let (name, threads) = head.split_once(':').map_or((head, None), |(name, threads)| (name, Some(threads)));
     let name = value::name(key, &lit, name, errors);
-    let mut reader = Reader { key, lit: &lit, errors };
+    let mut reader = Reader::new(key, &lit, errors, &GRAMMAR);
     match (threads, options) {
         (None, None) => Some(Threads { name: name?, declared: None }),
         (None, Some(_)) => {
@@ -56,51 +64,22 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
             None
         }
         (Some(threads), options) => {
-            let declared = reader.declared(threads, options);
+            let declared = reader.pool(threads, options);
             Some(Threads { name: name?, declared: Some(declared?) })
         }
     }
 }
 
-/// Reads the numbers of one literal; every mistake lies on that literal, the smallest span there is.
-struct Reader<'a> {
-    key: &'a Ident,
-    lit: &'a LitStr,
-    errors: &'a mut Errors,
-}
-
 impl Reader<'_> {
-    fn wrong(&mut self, what: impl std::fmt::Display, remedy: impl std::fmt::Display) {
-        let what = format!("`{} = \"{}\"`: {what}", self.key, self.lit.value());
-        self.errors.at(self.lit.span(), what, remedy);
-    }
-
-    fn declared(&mut self, threads: &str, options: Option<&str>) -> Option<Declared> {
+    fn pool(&mut self, threads: &str, options: Option<&str>) -> Option<Declared> {
         let threads = self.threads(threads);
-        // `Some(None)` was written and is wrong: it has been reported, and must not be reported again as absent.
-        let (mut queue, mut wait, mut unknown) = (None, None, false);
-        for option in options.iter().flat_map(|options| options.split('/')) {
-            match option.split_once(':') {
-                Some(("queue", _)) if queue.is_some() => self.wrong("`queue` is given twice", "keep one of the two"),
-                Some(("wait", _)) if wait.is_some() => self.wrong("`wait` is given twice", "keep one of the two"),
-                Some(("queue", number)) => queue = Some(self.queue(number)),
-                Some(("wait", length)) => wait = Some(self.wait(length)),
-                _ => {
-                    self.unknown(option);
-                    unknown = true;
-                }
-            }
-        }
-        if wait.is_some() && !unknown && matches!(queue, None | Some(Some(0))) {
-            self.wrong(
-                "nobody waits where there is no queue",
-                "add `/queue:N`, the number of callers that may wait, or remove `/wait`",
-            );
+        let written = self.options(options.iter().flat_map(|options| options.split('/')));
+        let queue = written.read("queue", |figure| self.thread_queue(figure));
+        let wait = written.read("wait", |figure| self.wait(figure));
+        if self.waits_without_queue(&written, queue) {
             return None;
         }
-        let queue = queue.map_or(Some(None), |queue| queue.map(Some))?;
-        let wait = wait.map_or(Some(None), |wait| wait.map(Some))?;
-        Some(Declared { threads: threads?, queue, wait }).filter(|_| !unknown)
+        Some(Declared { threads: threads?, queue: queue?, wait: wait? }).filter(|_| written.all_known)
     }
 
     fn threads(&mut self, text: &str) -> Option<u32> {
@@ -122,7 +101,7 @@ impl Reader<'_> {
         None
     }
 
-    fn queue(&mut self, text: &str) -> Option<u32> {
+    fn thread_queue(&mut self, text: &str) -> Option<u32> {
         let most = MOST_SLOTS - MOST_THREADS;
         let queue = whole(text).filter(|queue| *queue <= most).and_then(|queue| u32::try_from(queue).ok());
         if queue.is_none() {
@@ -132,25 +111,5 @@ impl Reader<'_> {
             );
         }
         queue
-    }
-
-    fn wait(&mut self, text: &str) -> Option<u64> {
-        let wait = nanos(text, "a wait of nothing is no queue");
-        wait.map_err(|(what, remedy)| self.wrong(format!("in `wait:{text}`, {what}"), remedy)).ok()
-    }
-
-    fn unknown(&mut self, option: &str) {
-        let word = option.split(':').next().unwrap_or_default();
-        let what = match word {
-            "queue" => "`/queue` has no number".to_owned(),
-            "wait" => "`/wait` has no duration".to_owned(),
-            "" => "there is nothing after a `/`".to_owned(),
-            _ => format!("`{word}` is no part of this"),
-        };
-        let meant = match diag::did_you_mean(word, &["queue", "wait"]) {
-            Some(meant) if meant != word => format!("did you mean `{meant}`? "),
-            _ => String::new(),
-        };
-        self.wrong(what, format!("{meant}write \"NAME:THREADS\", then `/queue:16`, `/wait:100ms`, both or neither"));
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod block;
 pub(crate) mod breaker;
 pub(crate) mod bulkhead;
 pub(crate) mod fallback;
+mod figures;
 pub(crate) mod hedge;
 pub(crate) mod isolate;
 pub(crate) mod item;

@@ -8,15 +8,13 @@
 //! - A declared rate has 1 or more tokens, of which one comes in a microsecond at the fastest and within thirty years at
 //!   the slowest, its whole burst included.
 
-use std::fmt::Display;
-
 use proc_macro2::Ident;
-use syn::LitStr;
 use syn::parse::ParseStream;
 
+use super::figures::{Grammar, Reader};
 use super::text;
 use super::value::{self, nanos, whole};
-use crate::diag::{self, Errors};
+use crate::diag::Errors;
 use crate::limits::{LONGEST, SHORTEST_INTERVAL};
 
 /// How often calls may begin.
@@ -41,12 +39,20 @@ pub(crate) struct Declared {
 
 const EXAMPLE: &str = "rate = \"100/s\"";
 
+const GRAMMAR: Grammar = Grammar {
+    what: "a rate",
+    options: &[("burst", "number"), ("wait", "duration")],
+    never: &[("queue", "nobody is counted who waits for a token, so there is no `/queue`")],
+    remedy: "write \"100/s\", then `/burst:10`, `/wait:50ms`, both or neither",
+    no_wait: "not to wait is what happens without it",
+};
+
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Rate> {
     let lit = text(key, input, EXAMPLE, errors)?;
     let text = value::in_one_piece(key, &lit, errors)?;
     let mut parts = text.split('/');
     let head = parts.next().unwrap_or_default();
-    let mut reader = Reader { key, lit: &lit, errors };
+    let mut reader = Reader::new(key, &lit, errors, &GRAMMAR);
     let (name, count) = match head.split_once(':') {
         Some((name, count)) => (Some(name), count),
         None if head.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) => (None, head),
@@ -65,7 +71,7 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
             return Some(Rate { name: Some(name), declared: None });
         }
     };
-    let declared = reader.declared(count, parts);
+    let declared = reader.tokens(count, parts);
     let name = match name.map(|name| value::name(key, &lit, name, errors)) {
         Some(name) => Some(name?),
         None => None,
@@ -73,20 +79,8 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
     Some(Rate { name, declared: Some(declared?) })
 }
 
-/// Reads the figures of one literal; every mistake lies on that literal, the smallest span there is.
-struct Reader<'a> {
-    key: &'a Ident,
-    lit: &'a LitStr,
-    errors: &'a mut Errors,
-}
-
 impl Reader<'_> {
-    fn wrong(&mut self, what: impl Display, remedy: impl Display) {
-        let what = format!("`{} = \"{}\"`: {what}", self.key, self.lit.value());
-        self.errors.at(self.lit.span(), what, remedy);
-    }
-
-    fn declared<'a>(&mut self, count: &str, mut parts: impl Iterator<Item = &'a str>) -> Option<Declared> {
+    fn tokens<'a>(&mut self, count: &str, mut parts: impl Iterator<Item = &'a str>) -> Option<Declared> {
         let unit = match parts.next() {
             None | Some("") => {
                 let digits = if count.is_empty() { "100" } else { count };
@@ -96,23 +90,13 @@ impl Reader<'_> {
             Some(unit) => self.unit(count, unit),
         };
         let count = self.count(count);
-        let (mut burst, mut wait) = (None, None);
-        for option in parts {
-            match option.split_once(':') {
-                Some(("burst", _)) if burst.is_some() => self.wrong("`burst` is given twice", "keep one of the two"),
-                Some(("wait", _)) if wait.is_some() => self.wrong("`wait` is given twice", "keep one of the two"),
-                Some(("burst", number)) => burst = Some(self.burst(number)),
-                Some(("wait", length)) => wait = Some(self.wait(length)),
-                _ => {
-                    self.unknown(option);
-                    return None;
-                }
-            }
+        let written = self.options(parts);
+        if !written.all_known {
+            return None;
         }
-        let (count, unit) = (count?, unit?);
-        // Written but wrong is `Some(None)`: it has been reported.
-        let burst = burst.map_or(Some(None), |burst| burst.map(Some))?;
-        let wait = wait.map_or(Some(None), |wait| wait.map(Some))?;
+        let burst = written.read("burst", |figure| self.burst(figure));
+        let wait = written.read("wait", |figure| self.wait(figure));
+        let (count, unit, burst, wait) = (count?, unit?, burst?, wait?);
         let interval = unit / u64::from(count);
         if interval < SHORTEST_INTERVAL {
             self.wrong(
@@ -187,31 +171,5 @@ impl Reader<'_> {
             );
         }
         burst
-    }
-
-    fn wait(&mut self, text: &str) -> Option<u64> {
-        match nanos(text, "not to wait is what happens without it") {
-            Ok(wait) => Some(wait),
-            Err((what, remedy)) => {
-                self.wrong(format!("in `wait:{text}`, {what}"), remedy);
-                None
-            }
-        }
-    }
-
-    fn unknown(&mut self, option: &str) {
-        let word = option.split(':').next().unwrap_or_default();
-        let what = match word {
-            "burst" => "`/burst` has no number".to_owned(),
-            "wait" => "`/wait` has no duration".to_owned(),
-            "queue" => "nobody is counted who waits for a token, so there is no `/queue`".to_owned(),
-            "" => "there is nothing after a `/`".to_owned(),
-            _ => format!("`{word}` is no part of a rate"),
-        };
-        let meant = match diag::did_you_mean(word, &["burst", "wait"]) {
-            Some(meant) if meant != word => format!("did you mean `{meant}`? "),
-            _ => String::new(),
-        };
-        self.wrong(what, format!("{meant}write \"100/s\", then `/burst:10`, `/wait:50ms`, both or neither"));
     }
 }
