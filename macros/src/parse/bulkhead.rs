@@ -103,11 +103,11 @@ impl Reader<'_> {
             ["floor", "ceiling", "total"].map(|word| written.read(word, |figure| self.bound(word, figure)));
         let queue = written.read("queue", |figure| self.queue(figure));
         let wait = written.read("wait", |figure| self.wait(figure));
-        if self.waits_without_queue(&written, queue) {
+        if self.waits_without_queue(&written, &queue) {
             return None;
         }
-        let slots = self.measured(slots?, floor?, ceiling?)?;
-        let (queue, wait, total) = (queue?, wait?, total?);
+        let slots = self.measured(slots?, floor.ok()?, ceiling.ok()?)?;
+        let (queue, wait, total) = (queue.ok()?, wait.ok()?, total.ok()?);
         let most = match slots {
             Slots::Fixed(slots) => slots,
             Slots::Auto { ceiling, .. } => ceiling.unwrap_or(CEILING),

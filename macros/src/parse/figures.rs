@@ -38,6 +38,10 @@ pub(super) struct Reader<'a> {
     grammar: &'static Grammar,
 }
 
+/// A figure was written and is none; it has been reported.
+#[derive(Debug)]
+pub(super) struct Wrong;
+
 /// The options that were written, as text.
 pub(super) struct Written<'a> {
     options: Vec<(&'a str, &'a str)>,
@@ -54,12 +58,9 @@ impl<'a> Written<'a> {
         self.get(word).is_some()
     }
 
-    /// A word's figure: `Some(None)` when it is absent, `None` when it is wrong.
-    pub(super) fn read<T>(&self, word: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
-        match self.get(word) {
-            None => Some(None),
-            Some(figure) => read(figure).map(Some),
-        }
+    /// A word's figure, if it was written.
+    pub(super) fn read<T>(&self, word: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Wrong> {
+        self.get(word).map(|figure| read(figure).ok_or(Wrong)).transpose()
     }
 }
 
@@ -113,8 +114,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether somebody is to wait where there is no queue, which is reported.
-    pub(super) fn waits_without_queue(&mut self, written: &Written<'_>, queue: Option<Option<u32>>) -> bool {
-        let no_queue = !written.has("queue") || queue == Some(Some(0));
+    pub(super) fn waits_without_queue(&mut self, written: &Written<'_>, queue: &Result<Option<u32>, Wrong>) -> bool {
+        let no_queue = !written.has("queue") || matches!(queue, Ok(Some(0)));
         let wrong = written.has("wait") && written.all_known && no_queue;
         if wrong {
             self.wrong(

@@ -76,10 +76,10 @@ impl Reader<'_> {
         let written = self.options(options.iter().flat_map(|options| options.split('/')));
         let queue = written.read("queue", |figure| self.thread_queue(figure));
         let wait = written.read("wait", |figure| self.wait(figure));
-        if self.waits_without_queue(&written, queue) {
+        if self.waits_without_queue(&written, &queue) {
             return None;
         }
-        Some(Declared { threads: threads?, queue: queue?, wait: wait? }).filter(|_| written.all_known)
+        Some(Declared { threads: threads?, queue: queue.ok()?, wait: wait.ok()? }).filter(|_| written.all_known)
     }
 
     fn threads(&mut self, text: &str) -> Option<u32> {

@@ -96,7 +96,7 @@ impl Reader<'_> {
         }
         let burst = written.read("burst", |figure| self.burst(figure));
         let wait = written.read("wait", |figure| self.wait(figure));
-        let (count, unit, burst, wait) = (count?, unit?, burst?, wait?);
+        let (count, unit, burst, wait) = (count?, unit?, burst.ok()?, wait.ok()?);
         let interval = unit / u64::from(count);
         if interval < SHORTEST_INTERVAL {
             self.wrong(
