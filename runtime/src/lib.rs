@@ -21,7 +21,7 @@
 //!
 //! - [`Guard`]: the same strategies for closures, put together by hand.
 //! - [`deadline`]: scopes by hand, and reading what is left.
-//! - [`spawn`]: a task that inherits the deadline.
+//! - [`spawn`] and [`JoinSet`]: tasks that inherit the deadline.
 //! - [`attempt`] and [`call_id`]: which attempt runs, and a key that is the same over all attempts of a call.
 //! - [`Error`]: why a call was refused or cut short. [`Classify`]: which of your errors are worth another try.
 //! - [`catalogue()`]: every annotated function with its settings and the longest a call can take. [`mod@check`]: what is
@@ -43,6 +43,8 @@
 //! | `tonic` | off | `integrations`: deadlines that travel by gRPC, in and out |
 //! | `reqwest` | off | `integrations`: deadlines that go out with a request |
 //! | `sqlx`, `tokio-postgres` | off | `integrations`: deadlines that travel into Postgres |
+//! | `futures` | off | [`mod@stream`]: a stream that keeps slot and limit of the function it was made in |
+//! | `tokio-util` | off | `integrations`: cancellation tokens beside deadlines |
 //! | `testing` | off | `testing`: for the tests of your service; `docs/testing.md` walks through one |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -63,8 +65,10 @@ mod pools;
 mod registry;
 pub mod shutdown;
 mod site;
-mod spawn;
 mod strategies;
+#[cfg(feature = "futures")]
+pub mod stream;
+mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -80,7 +84,7 @@ pub use guard::Guard;
 pub use listing::catalogue;
 pub use metrics::{Snapshot, snapshot};
 pub use pools::declare_pool;
-pub use spawn::spawn;
+pub use tasks::{JoinSet, spawn};
 #[doc = include_str!("../MANUAL.md")]
 pub use watertight_macros::resilient;
 
@@ -153,6 +157,9 @@ mod pages {
 
     #[doc = include_str!("../../docs/strategies/isolate.md")]
     struct Isolate;
+
+    #[doc = include_str!("../../docs/integrations/tasks.md")]
+    struct Tasks;
 
     #[cfg(feature = "axum")]
     #[doc = include_str!("../../docs/shutdown.md")]

@@ -16,6 +16,7 @@
 //! | `errors` | what watertight's error says, and what it can become |
 //! | `guard` | the same strategies for closures, built by hand |
 //! | `tower_layer` | guards as tower layers |
+//! | `tasks` `stream` | what tasks, sets of tasks and streams keep, and what a token ends |
 //! | `last_good` | the fallback that answers with the most recent success |
 //! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
 
@@ -42,6 +43,8 @@ mod pools;
 mod rate;
 mod retry;
 mod shapes;
+mod stream;
+mod tasks;
 mod testing;
 mod timeout;
 mod tower_layer;

@@ -329,6 +329,15 @@ impl<V: Forgettable, S> Table<V, S> {
         (Place::new(number, at), look(&mut shard, at))
     }
 
+    /// Holds a held value once more.
+    #[cfg(feature = "futures")]
+    pub(crate) fn hold_again(&self, place: Place) {
+        let (shard, at) = place.parts();
+        if let Some(entry) = self.shards[shard].lock().entry(at) {
+            entry.holders += 1;
+        }
+    }
+
     /// Holds no longer.
     pub(crate) fn let_go(&self, place: Place, now: impl FnOnce() -> u64) {
         let (shard, at) = place.parts();

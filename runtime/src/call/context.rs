@@ -95,6 +95,13 @@ impl Hold {
         (self.0 >> 1) & Self::HOLDER_MASK
     }
 
+    /// Whether a call holds it, by its first attempt or by its second.
+    #[cfg(feature = "futures")]
+    fn is_of(self, call: u64) -> bool {
+        let own = Self::HOLDER_MASK >> 1;
+        self.holder() & own == call & own
+    }
+
     #[inline]
     fn is_lent(self) -> bool {
         self.0 & Self::LENT != 0
@@ -217,7 +224,14 @@ impl Ambient {
     }
 
     /// When nobody will be waiting any more for what is running: the limit of its attempt, or the deadline.
-    #[cfg(any(test, feature = "reqwest", feature = "sqlx", feature = "tokio-postgres", feature = "tonic"))]
+    #[cfg(any(
+        test,
+        feature = "futures",
+        feature = "reqwest",
+        feature = "sqlx",
+        feature = "tokio-postgres",
+        feature = "tonic"
+    ))]
     pub(crate) fn end(self) -> Moment {
         self.limit.min(self.deadline.at)
     }
@@ -265,6 +279,18 @@ impl Ambient {
             }
             hold.set(hold.get().lent(true));
             Some(hold.get().holder())
+        })
+    }
+
+    /// The same for the slot that the running call itself holds: of which bulkhead, and from whom.
+    #[cfg(feature = "futures")]
+    pub(crate) fn borrow_own() -> Option<(u32, u64)> {
+        HERE.with(|here| {
+            let call = here.call.get();
+            let is_own = |hold: Hold| hold != Hold::NONE && hold.is_of(call);
+            let hold = here.holds.iter().find(|hold| is_own(hold.get()) && !hold.get().is_lent())?;
+            hold.set(hold.get().lent(true));
+            Some((hold.get().bulkhead(), hold.get().holder()))
         })
     }
 

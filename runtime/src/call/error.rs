@@ -64,6 +64,8 @@ pub enum ErrorKind {
     RateLimited,
     /// Not begun: the process is shutting down.
     ShuttingDown,
+    /// Cut off, or not begun: a cancellation token says that it is not wanted any more.
+    Cancelled,
 }
 
 /// The facts behind each kind, as seen when the decision fell. Lengths are in nanoseconds.
@@ -85,6 +87,10 @@ pub(crate) enum Detail {
         in_queue: bool,
     },
     ShuttingDown,
+    #[cfg_attr(not(feature = "tokio-util"), expect(dead_code))]
+    Cancelled {
+        has_begun: bool,
+    },
     Doomed {
         remaining: u64,
         floor: u64,
@@ -170,6 +176,7 @@ impl Error {
             Detail::WaitedThread { .. } => ErrorKind::IsolateWait,
             Detail::Limited { .. } => ErrorKind::RateLimited,
             Detail::ShuttingDown => ErrorKind::ShuttingDown,
+            Detail::Cancelled { .. } => ErrorKind::Cancelled,
         }
     }
 
@@ -178,8 +185,8 @@ impl Error {
         self.site
     }
 
-    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"`, `"isolate"`, `"rate"` or `"breaker"`; `"shutdown"` for
-    /// none of them.
+    /// The strategy that decided: `"timeout"`, `"deadline"`, `"bulkhead"`, `"isolate"`, `"rate"` or `"breaker"`; `"shutdown"` and
+    /// `"cancellation"` are none of them.
     pub fn strategy(&self) -> &'static str {
         match self.kind() {
             ErrorKind::TimedOut => "timeout",
@@ -189,6 +196,7 @@ impl Error {
             ErrorKind::IsolateFull | ErrorKind::IsolateWait => "isolate",
             ErrorKind::RateLimited => "rate",
             ErrorKind::ShuttingDown => "shutdown",
+            ErrorKind::Cancelled => "cancellation",
         }
     }
 
@@ -210,7 +218,10 @@ impl Error {
 
     /// Whether the body was never started, so that nothing can have happened.
     pub fn is_refusal(&self) -> bool {
-        !matches!(self.detail, Detail::TimedOut { .. } | Detail::Cut { .. } | Detail::Stopped)
+        !matches!(
+            self.detail,
+            Detail::TimedOut { .. } | Detail::Cut { .. } | Detail::Stopped | Detail::Cancelled { has_begun: true }
+        )
     }
 
     /// When it makes sense to come back, where that is known: the rest of an open breaker's cooldown, and the moment at
@@ -239,6 +250,7 @@ impl Detail {
             Self::Open { .. } => Fate::Refused(Refusal::Open),
             Self::Limited { .. } => Fate::Refused(Refusal::Rate),
             Self::ShuttingDown => Fate::Refused(Refusal::Shutdown),
+            Self::Cancelled { .. } => Fate::Cancelled,
         }
     }
 }
@@ -259,6 +271,8 @@ impl fmt::Display for Error {
             Detail::Spent { in_queue: false } => f.write_str("not started, the deadline was already spent"),
             Detail::Spent { in_queue: true } => f.write_str("not started, the deadline passed in the queue"),
             Detail::ShuttingDown => f.write_str("not started, the process is shutting down"),
+            Detail::Cancelled { has_begun: true } => f.write_str("cancelled by the caller"),
+            Detail::Cancelled { has_begun: false } => f.write_str("not started, the caller had cancelled it"),
             Detail::Doomed { remaining, floor } => write!(
                 f,
                 "not started, {:?} left and it practically never finishes within {:?}",

@@ -78,6 +78,7 @@ fn words(kind: ErrorKind) -> (StatusCode, &'static str) {
         ErrorKind::ShuttingDown => {
             (StatusCode::SERVICE_UNAVAILABLE, "This server is about to stop. Please ask again.\n")
         }
+        ErrorKind::Cancelled => (StatusCode::SERVICE_UNAVAILABLE, "This request was cancelled.\n"),
         ErrorKind::BreakerOpen => {
             (StatusCode::SERVICE_UNAVAILABLE, "This cannot be answered at the moment. Please ask again later.\n")
         }

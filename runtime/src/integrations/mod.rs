@@ -24,6 +24,8 @@ pub mod reqwest;
 pub mod sqlx;
 #[cfg(feature = "tokio-postgres")]
 pub mod tokio_postgres;
+#[cfg(feature = "tokio-util")]
+pub mod tokio_util;
 #[cfg(feature = "tonic")]
 pub mod tonic;
 #[cfg(feature = "tower")]

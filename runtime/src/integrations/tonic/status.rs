@@ -14,7 +14,7 @@ impl From<Error> for Status {
     fn from(error: Error) -> Self {
         let (code, message) = words(error.kind());
         let mut metadata = MetadataMap::new();
-        if code != Code::DeadlineExceeded {
+        if !matches!(code, Code::DeadlineExceeded | Code::Cancelled) {
             // Never at once: it was refused because there was too much already.
             let after = error.retry_after().unwrap_or(Duration::from_secs(1)).max(Duration::from_millis(1));
             let millis = u64::try_from(after.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
@@ -33,6 +33,7 @@ fn words(kind: ErrorKind) -> (Code, &'static str) {
             (Code::DeadlineExceeded, "the time for this call was over before there was an answer")
         }
         ErrorKind::ShuttingDown => (Code::Unavailable, "this server is about to stop"),
+        ErrorKind::Cancelled => (Code::Cancelled, "this call was cancelled"),
         ErrorKind::BreakerOpen => (Code::Unavailable, "this cannot be answered at the moment"),
         ErrorKind::BulkheadFull
         | ErrorKind::BulkheadWait

@@ -3,6 +3,8 @@
 use std::task::{Context, Poll};
 
 use super::home::Home;
+#[cfg(feature = "futures")]
+use super::keep;
 use super::queue::Ticket;
 use crate::call::context::{Ambient, Holding};
 
@@ -100,11 +102,29 @@ impl Held {
     }
 }
 
+impl Held {
+    /// Leaves a slot that is out on loan to whoever has it, if they have not ended.
+    fn is_left(&self) -> bool {
+        let tag = self.holding.tag(self.call);
+        #[cfg(feature = "futures")]
+        {
+            let loan = (self.holding.bulkhead(), tag);
+            let (home, call, lender) = (self.home, self.call, self.lender);
+            match keep::leave(loan, home, || Self { home, call, lender, holding: Holding::of(loan.0) }) {
+                keep::Found::Running => return true,
+                keep::Found::Ended => return false,
+                keep::Found::Nobody => {}
+            }
+        }
+        !self.home.lender_ended(tag, self.lender)
+    }
+}
+
 impl Drop for Held {
     #[inline]
     fn drop(&mut self) {
         // Lent on and not repaid: the borrower was moved away. Unless it has ended there, the slot is left to it.
-        if self.holding.is_lent() && !self.home.lender_ended(self.holding.tag(self.call), self.lender) {
+        if self.holding.is_lent() && self.is_left() {
             return;
         }
         match self.lender {

@@ -26,6 +26,22 @@ impl Home {
         }
     }
 
+    /// Holds a key's compartment once more, so that it is not forgotten.
+    #[cfg(feature = "futures")]
+    pub(super) fn hold(self) {
+        if let Self::Key(keyed, place) = self {
+            keyed.hold_again(place);
+        }
+    }
+
+    /// Holds it once less.
+    #[cfg(feature = "futures")]
+    pub(super) fn let_go(self) {
+        if let Self::Key(keyed, place) = self {
+            keyed.let_go(place);
+        }
+    }
+
     /// Looks at the line, under its lock.
     fn line<T>(self, look: impl FnOnce(&mut Line) -> T) -> Option<T> {
         match self {

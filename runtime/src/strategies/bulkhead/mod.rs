@@ -42,6 +42,8 @@ mod config;
 pub(crate) mod decide;
 mod guard;
 mod home;
+#[cfg(feature = "futures")]
+mod keep;
 mod keyed;
 mod observe;
 mod queue;
@@ -63,6 +65,8 @@ pub(crate) use config::{DEFAULT_WAIT, Limits};
 use decide::{Admission, Release, Word};
 pub(crate) use guard::{Held, Slot, Waiting};
 pub(crate) use home::Home;
+#[cfg(feature = "futures")]
+pub(crate) use keep::Keep;
 pub(crate) use keyed::{InKey, Keyed};
 pub(crate) use observe::Would;
 use queue::{Line, Ticket};

@@ -79,6 +79,12 @@ impl Keyed {
         self.table.hold(id, shown, Compartment::default, || 0, |keys, at| keys.shared.number(at))
     }
 
+    /// Holds a compartment that is held already once more.
+    #[cfg(feature = "futures")]
+    pub(super) fn hold_again(&self, place: Place) {
+        self.table.hold_again(place);
+    }
+
     pub(crate) fn let_go(&self, place: Place) {
         self.table.let_go(place, || 0);
     }
