@@ -150,3 +150,16 @@ async fn who_waits_for_a_token_or_for_a_key_is_sent_away_too() {
     assert!(clock.read() < ms(300));
     assert_eq!(calls.len(), 2);
 }
+
+#[resilient(retry = 1)]
+async fn b70_no_place_for_a_refusal() -> Result<u32, std::io::Error> {
+    if watertight::attempt() == 0 { Err(std::io::Error::other("once")) } else { Ok(2) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_without_a_place_for_refusals_runs_to_the_end() {
+    let _world = World::open();
+    assert!(shutdown::drain(ms(10)).await.is_clean());
+    assert_eq!(b70_no_place_for_a_refusal().await.expect("the body's own answer"), 2);
+    assert_eq!(site("b70_no_place_for_a_refusal").ok, 1);
+}

@@ -29,7 +29,8 @@ impl Pipeline {
             rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config)),
             bulkhead: compartment(declared),
             timeout: declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos),
-            heeds_deadline: heeds_deadline(declared),
+            can_say_so: can_say_so(declared),
+            heeds_deadline: can_say_so(declared) && !observe.deadline,
             plain: declared.form == Form::Plain,
             last_good: declared.last_good.map(|nanos| Box::new(LastGood::new(nanos))),
             floor: Floor::new(),
@@ -46,10 +47,9 @@ fn budget(declared: &Declaration, retry: Option<&Retries>) -> Option<&'static re
     }
 }
 
-/// Whether a deadline around the call is heeded, and not only observed.
-fn heeds_deadline(declared: &Declaration) -> bool {
-    let can_say_so = declared.can_refuse() || declared.fallback || declared.form == Form::ByHand;
-    can_say_so && !declared.observe.deadline
+/// Whether a refusal has somewhere to go.
+fn can_say_so(declared: &Declaration) -> bool {
+    declared.can_refuse() || declared.fallback || declared.form == Form::ByHand
 }
 
 /// What a site takes its slots from. The attribute does not allow both.

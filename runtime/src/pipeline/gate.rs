@@ -64,7 +64,7 @@ impl Call {
     fn ask_all(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Result<(), Refused> {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
-        if !pipeline.tally.intake.is_open() && !pipeline.tally.intake.lets_in(*this.attempt > 0 || *this.is_hedge) {
+        if !pipeline.tally.intake.is_open() && !pipeline.takes_in(*this.attempt > 0 || *this.is_hedge) {
             return Err(Refused::note(this.refused, Detail::ShuttingDown));
         }
         let mut now = this.now.take();
@@ -336,6 +336,13 @@ impl Refused {
 }
 
 impl Pipeline {
+    /// Whether a call, or a further step of one, may begin although the process is to stop. One that has no place for a
+    /// refusal always may: there is nothing that it could be told.
+    #[cold]
+    fn takes_in(&self, is_further: bool) -> bool {
+        !self.can_say_so || self.tally.intake.lets_in(is_further)
+    }
+
     /// Whether nothing begins any more.
     pub(super) fn is_closed(&self) -> bool {
         !self.tally.intake.is_open() && self.tally.intake.read() == intake::Stage::Closed

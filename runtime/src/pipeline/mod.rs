@@ -87,6 +87,8 @@ pub(crate) struct Pipeline {
     /// The bulkhead, or the one that stands in front of the site's own threads.
     pub(crate) bulkhead: Option<Compartment>,
     pub(crate) timeout: Option<u64>,
+    /// Whether there is a place for a refusal: in its answer, or in front of a fallback.
+    pub(crate) can_say_so: bool,
     /// Whether a deadline around the call is heeded before its body starts.
     pub(crate) heeds_deadline: bool,
     /// Whether a thread waits for its calls, instead of a task.
