@@ -47,9 +47,7 @@ pub(crate) struct Plan {
     pub(crate) breaker: Option<Breaker>,
     pub(crate) retry: Option<Retry>,
     pub(crate) hedge: Option<Hedge>,
-    pub(crate) fallback: Option<Expr>,
-    /// The oldest success that answers, in nanoseconds; `fallback` is the call of `last_good`, then.
-    pub(crate) last_good: Option<u64>,
+    pub(crate) fallback: Option<Fallback>,
     pub(crate) idempotent: bool,
     /// Which of its strategies only observe.
     pub(crate) observe: Mode,
@@ -77,6 +75,34 @@ pub(crate) struct Hedge {
     /// Where the word stands.
     pub(crate) key: Span,
     pub(crate) when: crate::parse::hedge::Hedge,
+}
+
+/// What answers when nothing else can, and for what.
+pub(crate) struct Fallback {
+    pub(crate) value: Expr,
+    /// The oldest success that answers, in nanoseconds; `value` is the call of `last_good`, then.
+    pub(crate) last_good: Option<u64>,
+    /// Everything it answers for, where a list says so.
+    pub(crate) kinds: Option<Vec<Kind>>,
+    /// Which of the body's own errors.
+    pub(crate) predicate: Option<Expr>,
+    /// For how many calls at once.
+    pub(crate) limit: Option<u32>,
+    pub(crate) passes: Passes,
+    /// It is a closure that takes the body's own error, and nothing refuses: it need not be told of anything else.
+    pub(crate) unrefused: bool,
+    /// It would not answer for a refusal, were there any; so there must be none.
+    pub(crate) errors_alone: bool,
+}
+
+/// What a fallback does not answer for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passes {
+    Nothing,
+    /// Errors of the body's own; a refusal never.
+    Errors,
+    /// Refusals as well.
+    Refusals,
 }
 
 /// A breaker, joined or declared.

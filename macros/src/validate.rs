@@ -13,6 +13,7 @@
 //! - All rules are checked, whatever the first one found.
 //! - A key that was written but wrong breaks no rule a second time.
 
+mod fallback;
 mod hedge;
 mod keys;
 mod threads;
@@ -58,7 +59,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
     let idempotent = args.idempotent.written();
     if let Some(item) = &item {
         fits_function(&args, &observe, item, errors);
-        answers_another(&args, item, errors);
+        fallback::answers_another(&args, item, errors);
         if args.isolate.written() {
             threads::can_leave(&args, item, errors);
         }
@@ -88,7 +89,8 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
     let isolate = args.isolate.take().map(|threads| Isolate { key, threads });
     let timeout = args.timeout.get().copied();
     let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, timeout, has, errors));
-    let fallback = args.fallback.take();
+    let around = fallback::Around { has, breaker: breaker.is_some(), refuses, inherited: args.fallback.is_inherited() };
+    let fallback = args.fallback.take().map(|fallback| fallback::decide(fallback, &around, errors));
     let item = item?;
     Some(Plan {
         name: args.name.take().unwrap_or_else(|| item.sig.ident.unraw().to_string()),
@@ -103,8 +105,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         breaker,
         retry,
         hedge,
-        last_good: fallback.as_ref().and_then(|fallback| fallback.last_good).map(|last_good| last_good.nanos),
-        fallback: fallback.map(|fallback| fallback.value),
+        fallback,
         idempotent,
         observe,
         refuses,
@@ -179,20 +180,6 @@ fn observed(args: &Args, errors: &mut Errors) -> Mode {
         errors.at(at, "nothing here decides anything that could be observed", "add a strategy, or remove `mode`");
     }
     mode.clone()
-}
-
-/// What one caller was told must not be told to another who asked for something else.
-fn answers_another(args: &Args, item: &Item, errors: &mut Errors) {
-    if let Some(last_good) = args.fallback.get().and_then(|fallback| fallback.last_good)
-        && !last_good.shared
-        && !item.sig.inputs.is_empty()
-    {
-        errors.at(
-            last_good.at,
-            "one answer is kept for the function, so a caller could be given the answer to another's question",
-            "write `last_good(\"60s\", shared)` if every caller may see the same answer, or name a function",
-        );
-    }
 }
 
 /// Retrying and hedging run the body again, which some shapes of function do not allow.

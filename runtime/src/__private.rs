@@ -13,8 +13,9 @@ pub use crate::catalogue::Entry;
 pub use crate::catalogue::LINKED;
 pub use crate::declaration::{Declaration, Observe};
 pub use crate::pipeline::{
-    Call, CarriesRefusals, End, Entered, Key, Kind, Refusable, Returned, answer, answer_unrefused, asking, attempt,
-    attempt_or, enter, fall_back, isolated, last_good, once, once_or, race, settle,
+    Call, Carrier, CarriesRefusals, End, Entered, Key, Kind, Passes, PassesRefusals, Refusable, Returned, Terms,
+    answer, answer_unrefused, asking, attempt, attempt_or, bounded, enter, fall_back, fall_back_on, isolated,
+    last_good, once, once_or, pass, pass_unrefused, race, settle, weigh, weigh_on,
 };
 pub use crate::site::Site;
 
@@ -40,11 +41,12 @@ pub mod keys;
 pub mod kinds {
     #[cfg(feature = "testing")]
     pub use crate::pipeline::{AllThree, StruckAndKept, StruckAndSaid, StruckOnly};
-    pub use crate::pipeline::{KeptOnly, NeitherOfThem, NoErrors, SaidAndKept, SaidOnly};
+    pub use crate::pipeline::{Carries, CarriesNothing, KeptOnly, NeitherOfThem, NoErrors, SaidAndKept, SaidOnly};
 }
 
 use crate::call::Failure;
 pub use crate::strategies::fallback;
+pub use crate::strategies::fallback::ErrorAlone;
 
 /// Lets the key `rate` through.
 #[cfg(feature = "rate")]
@@ -155,6 +157,12 @@ pub fn breaker_any(verdict: Verdict) -> Verdict {
 pub fn breaker_skip<R: Errs>(verdict: Verdict, returned: &R, skip: impl FnOnce(&R::Error) -> bool) -> Verdict {
     let is_skipped = returned.error().is_some_and(skip);
     Verdict { failure: verdict.failure && !is_skipped, ..verdict }
+}
+
+/// Lets a predicate say which errors a fallback answers for.
+#[inline]
+pub fn fallback_on<R: Errs>(returned: &R, on: impl FnOnce(&R::Error) -> bool) -> bool {
+    returned.error().is_none_or(on)
 }
 
 /// Fixes the parameter of a closure to the failure of a kind, which inference alone cannot.

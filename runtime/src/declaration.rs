@@ -8,7 +8,7 @@
 mod observe;
 
 use crate::call::Identity;
-use crate::strategies::{breaker, bulkhead, deadline, hedge, isolate, rate, retry, timeout};
+use crate::strategies::{breaker, bulkhead, deadline, fallback, hedge, isolate, rate, retry, timeout};
 
 pub use observe::Observe;
 
@@ -24,9 +24,7 @@ pub struct Declaration {
     pub(crate) breaker: Option<breaker::Config>,
     pub(crate) retry: Option<retry::Config>,
     pub(crate) hedge: Option<hedge::Config>,
-    pub(crate) fallback: bool,
-    /// The oldest success that answers for a failure, in nanoseconds.
-    pub(crate) last_good: Option<u64>,
+    pub(crate) fallback: Option<fallback::Config>,
     pub(crate) idempotent: bool,
     pub(crate) form: Form,
     pub(crate) observe: Observe,
@@ -56,8 +54,7 @@ impl Declaration {
             breaker: None,
             retry: None,
             hedge: None,
-            fallback: false,
-            last_good: None,
+            fallback: None,
             idempotent: false,
             form: Form::Async,
             observe: Observe::NONE,
@@ -112,16 +109,10 @@ impl Declaration {
         Self { hedge: Some(config), ..self }
     }
 
-    /// Marks that a fallback answers for its failures.
+    /// Answers for its failures.
     #[must_use]
-    pub const fn fallback(self) -> Self {
-        Self { fallback: true, ..self }
-    }
-
-    /// Answers for failures with the most recent success, not older than so many nanoseconds.
-    #[must_use]
-    pub const fn last_good(self, nanos: u64) -> Self {
-        Self { fallback: true, last_good: Some(nanos), ..self }
+    pub const fn fallback(self, config: fallback::Config) -> Self {
+        Self { fallback: Some(config), ..self }
     }
 
     /// Promises that running it twice does no more than running it once.
@@ -163,5 +154,12 @@ impl Declaration {
             || (self.bulkhead.is_some() && !bulkhead)
             || (self.rate.is_some() && !rate)
             || (self.breaker.is_some() && !breaker)
+    }
+
+    /// Whether a refusal that no strategy of its own has made (a deadline around it, a process that shuts down) can be told:
+    /// in the return type, to a fallback, or by a guard.
+    pub(crate) const fn can_be_told(&self) -> bool {
+        let is_answered = matches!(self.fallback, Some(fallback::Config { errors_alone: false, .. }));
+        self.can_refuse() || is_answered || matches!(self.form, Form::ByHand)
     }
 }

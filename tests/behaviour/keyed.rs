@@ -9,7 +9,7 @@ use tokio::time::{Instant, advance, sleep};
 use watertight::check::Problem;
 use watertight::metrics::KeyFigures;
 use watertight::{ErrorKind, Refusal, resilient};
-use watertight_tests::{AppError, Gate, assert_idle, bulkhead, ms, site};
+use watertight_tests::{AppError, Gate, assert_idle, bulkhead, caught, ms, panic_quietly, site};
 
 #[resilient(bulkhead = "keyed_apart:1/queue:1", key = tenant)]
 async fn keyed_apart(tenant: &str, gate: &Gate) -> Result<(), AppError> {
@@ -305,13 +305,13 @@ async fn the_check_finds_names_that_are_keyed_by_half_and_totals_that_differ() {
 
 #[resilient(bulkhead = "keyed_panics:1", key = tenant)]
 async fn keyed_panics(tenant: u8, panics: bool) -> Result<(), AppError> {
-    if panics { watertight_tests::panic_quietly() } else { Ok(()) }
+    if panics { panic_quietly() } else { Ok(()) }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_gives_back_the_slot_and_the_key() {
     for _ in 0..100 {
-        assert!(watertight_tests::caught(keyed_panics(1, true)).await.is_err());
+        assert!(caught(keyed_panics(1, true)).await.is_err());
     }
     keyed_panics(1, false).await.unwrap();
     let figures = keys("keyed_panics");
@@ -368,4 +368,60 @@ async fn who_observes_is_followed_by_key_and_refused_nothing() {
     let keys = bulkhead("keyed_observed@observe").keys.expect("its keys are the twin's");
     assert_eq!((keys.kept, keys.idle), (3, 3));
     assert_idle("keyed_observed");
+}
+
+/// A key that cannot be read.
+#[derive(PartialEq, Eq, Hash)]
+struct Unreadable;
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic_quietly()
+    }
+}
+
+#[resilient(bulkhead = "keyed_raises:1", rate = "100/s", key = if is_readable { tenant } else { panic_quietly() })]
+async fn keyed_raises(tenant: u32, is_readable: bool) -> Result<(), AppError> {
+    Ok(())
+}
+
+#[resilient(bulkhead = "keyed_unreadable:1", rate = "100/s", key = key)]
+async fn keyed_unreadable(key: &Unreadable) -> Result<(), AppError> {
+    let _ = key;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_panics_is_a_panic_of_the_call_and_loses_nothing() {
+    caught(keyed_raises(1, false)).await.expect_err("a panic surfaces");
+    keyed_raises(1, true).await.unwrap();
+    caught(keyed_unreadable(&Unreadable)).await.expect_err("a panic surfaces");
+    for (name, calls) in [("keyed_raises", 2), ("keyed_unreadable", 1)] {
+        let figures = site(name);
+        assert_eq!((figures.calls, figures.panicked, figures.cancelled, figures.in_flight), (calls, 1, 0, 0), "{name}");
+        assert_eq!(figures.attempts(), calls - 1, "{name}: no body was begun");
+        assert_idle(name);
+    }
+}
+
+struct Uncopyable;
+
+impl Clone for Uncopyable {
+    fn clone(&self) -> Self {
+        panic_quietly()
+    }
+}
+
+#[resilient(bulkhead = "clone_panics:1", retry(2, budget = off, backoff = "1ms..1ms"))]
+async fn clone_panics(what: Uncopyable) -> Result<(), AppError> {
+    let _ = what;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_argument_that_panics_when_it_is_cloned_is_a_panic_of_the_call() {
+    caught(clone_panics(Uncopyable)).await.expect_err("a panic surfaces");
+    let figures = site("clone_panics");
+    assert_eq!((figures.calls, figures.panicked, figures.cancelled, figures.attempts()), (1, 1, 0, 0));
+    assert_idle("clone_panics");
 }

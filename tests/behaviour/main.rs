@@ -17,6 +17,7 @@
 //! | `guard` | the same strategies for closures, built by hand |
 //! | `tower_layer` | guards as tower layers |
 //! | `tasks` `stream` | what tasks, sets of tasks and streams keep, and what a token ends |
+//! | `fallback_on` `fallback_terms` | what a fallback answers for; for how many at once, and for how long |
 //! | `last_good` | the fallback that answers with the most recent success |
 //! | `shapes` | which functions can be annotated, and that their futures stay `Send` |
 
@@ -28,6 +29,8 @@ mod context;
 mod deadline;
 mod errors;
 mod fallback;
+mod fallback_on;
+mod fallback_terms;
 mod guard;
 mod hedge;
 mod hedge_load;

@@ -17,8 +17,8 @@ use crate::harness::{Entry, left_out, row};
 use crate::held::{Held, Post, Start, assert_full};
 use crate::support::{IO, Runs, TEST, on_threads, settle};
 
-const ONE: &str = "one fallback that looks at the error for several";
-const CHAIN: &str = "a fallback that looks at the error's sources";
+const ONE: &str = "one fallback that looks at the error for several; `on` says for which";
+const CHAIN: &str = "a predicate that looks at the error's sources";
 const SETTINGS: &str = "not yet: settings from outside the code";
 
 pub(crate) fn rows() -> Vec<Entry> {
@@ -149,16 +149,23 @@ enum Kind {
     Other,
 }
 
-/// A fallback that takes the error has to be able to hear of a refusal.
-impl From<watertight::Error> for Kind {
-    fn from(_: watertight::Error) -> Self {
-        Self::Other
+impl Kind {
+    fn is_listed(&self) -> bool {
+        *self != Self::Other
+    }
+
+    fn is_any(&self) -> bool {
+        matches!(self, Self::Argument | Self::Number | Self::State | Self::Other)
+    }
+
+    fn is_no_argument(&self) -> bool {
+        *self != Self::Argument
     }
 }
 
 macro_rules! overloaded {
-    ($($function:ident [$($arms:tt)*])*) => {
-        $(#[resilient(fallback = |error: Kind| match error { $($arms)* })]
+    ($($function:ident on $on:path [$($arms:tt)*])*) => {
+        $(#[resilient(fallback(|error: Kind| match error { $($arms)* }, on = $on))]
         async fn $function(error: Kind) -> Result<&'static str, Kind> {
             Err(error)
         })*
@@ -166,21 +173,19 @@ macro_rules! overloaded {
 }
 
 overloaded! {
-    sx_30 [
-        Kind::Number => Ok("number"),
-        Kind::Argument => Ok("argument"),
-        Kind::State => Ok("state"),
-        other @ Kind::Other => Err(other),
+    sx_30 on Kind::is_listed [
+        Kind::Number => "number",
+        Kind::Argument => "argument",
+        _ => "state",
     ]
-    sx_32 [
-        Kind::Number => Ok("number"),
-        Kind::Argument => Ok("argument"),
-        _ => Ok("any"),
+    sx_32 on Kind::is_any [
+        Kind::Number => "number",
+        Kind::Argument => "argument",
+        _ => "any",
     ]
-    sx_33 [
-        skipped @ Kind::Argument => Err(skipped),
-        Kind::Number => Ok("number"),
-        _ => Ok("any"),
+    sx_33 on Kind::is_no_argument [
+        Kind::Number => "number",
+        _ => "any",
     ]
 }
 
@@ -208,12 +213,6 @@ async fn what_is_skipped_is_skipped_first() {
 #[derive(Debug)]
 struct Wrapped(&'static str, Option<Box<Self>>);
 
-impl From<watertight::Error> for Wrapped {
-    fn from(_: watertight::Error) -> Self {
-        Self("refused", None)
-    }
-}
-
 impl fmt::Display for Wrapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
@@ -236,13 +235,11 @@ fn has_source(error: &Wrapped, kind: &str) -> bool {
     std::iter::successors(first, |error| error.source()).any(|source| source.to_string() == kind)
 }
 
-#[resilient(fallback = |error: Wrapped| match error.0 {
-    "io" => Ok("fallback"),
-    "expected" => Err(error),
-    _ if has_source(&error, "expected") => Err(error),
-    _ if has_source(&error, "io") => Ok("fallback"),
-    _ => Err(error),
-})]
+#[resilient(fallback(|| "fallback", on = |error| match error.0 {
+    "io" => true,
+    "expected" => false,
+    _ => !has_source(error, "expected") && has_source(error, "io"),
+}))]
 async fn sx_34(error: Wrapped) -> Result<&'static str, Wrapped> {
     Err(error)
 }
@@ -254,9 +251,7 @@ async fn the_outer_error_decides_then_its_sources() {
     assert_eq!(sx_34(wrapped("expected", "io")).await.unwrap_err().0, "expected");
 }
 
-#[resilient(fallback = |error: Wrapped| {
-    if error.0 == "expected" || has_source(&error, "expected") { Err(error) } else { Ok("fallback") }
-})]
+#[resilient(fallback(|| "fallback", on = |error| error.0 != "expected" && !has_source(error, "expected")))]
 async fn sx_35(error: Wrapped) -> Result<&'static str, Wrapped> {
     Err(error)
 }

@@ -1,8 +1,8 @@
 //! Which errors are tried again, counted and answered for.
 //!
 //! The peer names types and asks whether the error is of one of them or of a type derived from it. Here a predicate says
-//! so, and a second one takes cases out again: `abort` for retry, `skip` for breaker. A fallback takes the error and gives
-//! back what it does not answer for. The family of the peer's types is an enum whose members know their parents.
+//! so, and a second one takes cases out again: `abort` for retry, `skip` for breaker. A fallback's one predicate says both. The
+//! family of the peer's types is an enum whose members know their parents.
 //!
 //! Three columns, each a set that is named and a set that is taken out; whatever is taken out stays out, be it above or
 //! below what is named.
@@ -135,9 +135,7 @@ macro_rules! retries_and_fallbacks {
             Err(body.run())
         }
 
-        #[resilient(fallback = |error: Said| {
-            if $column.names(&error) && !$column.takes_out(&error) { Ok("fallback") } else { Err(error) }
-        })]
+        #[resilient(fallback(|| "fallback", on = |error| $column.names(error) && !$column.takes_out(error)))]
         async fn $fallback(body: Arc<Body>) -> Result<&'static str, Said> {
             Err(body.run())
         })*

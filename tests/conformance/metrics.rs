@@ -24,14 +24,13 @@ use watertight::metrics::names::{self, Kind};
 use watertight::{AttemptFate, FallbackUse, Fate, Refusal, StopReason, WaitFate, resilient};
 use watertight_tests::{AppError, breaker, bulkhead, ms, occupancy, site};
 
-use crate::harness::{Entry, left_out, row};
+use crate::harness::{Entry, row};
 use crate::held::{Held, Post, Start, assert_full};
 use crate::letters::{letter, letters};
 use crate::support::{IO, Runs, TEST, is_io, is_test};
 
 const FATES: &str = "fates of calls, outcomes of attempts";
 const BLOCK: &str = "an `impl` block for the type";
-const NARROW: &str = "not yet: `fallback(.., on = ..)`";
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
@@ -55,8 +54,8 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("MT-18", FATES, a_value_needs_no_fallback),
         row!("MT-19", FATES, an_error_that_is_answered_for),
         row!("MT-20", FATES, a_fallback_that_fails),
-        left_out("MT-21", NARROW),
-        left_out("MT-22", NARROW),
+        row!("MT-21", "a predicate that leaves one error out", an_error_that_is_not_answered_for),
+        row!("MT-22", "a predicate that names one error", the_four_steps_by_name),
         row!(
             "MT-23",
             "differs: figures are kept all the same; without a publisher nothing is published",
@@ -448,13 +447,19 @@ async fn a_first_attempt_longer_than_all_may_take() {
 
 macro_rules! with_fallback {
     ($($function:ident)*) => {
-        $(#[resilient(fallback = |error| fallback(&error))]
+        $(#[resilient(fallback(|failure| fallback(&failure), on = |error| !is_left_out(error)))]
         async fn $function(answer: Answer) -> Answer {
             answer
         })*
     };
 }
-with_fallback! { mt_18 mt_19 mt_20 }
+with_fallback! { mt_18 mt_19 mt_20 mt_21 }
+
+const LEFT_OUT: AppError = AppError::Broken("left out");
+
+fn is_left_out(error: &AppError) -> bool {
+    error.broken() == LEFT_OUT.broken()
+}
 
 /// Answers for the one and fails for the other.
 fn fallback(failure: &watertight::Failure<AppError>) -> Answer {
@@ -474,6 +479,37 @@ async fn an_error_that_is_answered_for() {
 async fn a_fallback_that_fails() {
     assert_eq!(mt_20(Err(IO)).await.unwrap_err().broken(), Some("the fallback's own"));
     assert_eq!((site("mt_20").fate_with(Fate::Error, FallbackUse::Failed), site("mt_20").calls), (1, 1));
+}
+
+async fn an_error_that_is_not_answered_for() {
+    assert_eq!(mt_21(Err(LEFT_OUT)).await.unwrap_err().broken(), LEFT_OUT.broken());
+    assert_eq!((site("mt_21").fate_with(Fate::Error, FallbackUse::None), site("mt_21").calls), (1, 1));
+}
+
+#[resilient(fallback(instead(answers), on = is_test))]
+async fn mt_22(answer: Answer, answers: bool) -> Answer {
+    let _ = answers;
+    answer
+}
+
+fn instead(answers: bool) -> Answer {
+    if answers { Ok(()) } else { Err(AppError::Broken("the fallback's own")) }
+}
+
+async fn the_four_steps_by_name() {
+    mt_22(Ok(()), true).await.unwrap();
+    mt_22(Err(TEST), true).await.unwrap();
+    assert_eq!(mt_22(Err(TEST), false).await.unwrap_err().broken(), Some("the fallback's own"));
+    assert_eq!(mt_22(Err(IO), true).await.unwrap_err().broken(), IO.broken());
+    let figures = site("mt_22");
+    for (fate, used) in [
+        (Fate::Ok, FallbackUse::None),
+        (Fate::Error, FallbackUse::Used),
+        (Fate::Error, FallbackUse::Failed),
+        (Fate::Error, FallbackUse::None),
+    ] {
+        assert_eq!(figures.fate_with(fate, used), 1, "{fate:?} {used:?}");
+    }
 }
 
 #[resilient(timeout = "1s", bulkhead = "mt-23:1")]

@@ -55,7 +55,7 @@ pub(crate) fn rows() -> Vec<Entry> {
         shown_by("T8", "as it stands", &["TU-09", "TU-10"]),
         shown_by("T9", "the peer's fault is not repeated", &["TU-07"]),
         row!("F1", "`on = any`", a_fallback_sees_the_last_failure_and_answers_for_an_open_breaker),
-        left_out("F2", "not yet: `fallback(.., on = ..)`"),
+        row!("F2", "one predicate for both lists", what_is_taken_out_stays_out_then_what_is_named_is_answered_for),
         row!("F3", "as it stands", a_fallback_is_not_guarded),
         row!("F4", "arguments and the failure", a_fallback_can_have_the_arguments_and_the_error),
         shown_by("F5", "does not compile", &["IV-02", "IV-03"]),
@@ -243,6 +243,27 @@ async fn a_fallback_is_not_guarded() {
     assert!(clock.read() >= ms(2_500), "it takes its time: {:?}", clock.read());
     assert_eq!((runs.count(), site("f_3").fallback_failed), (1, 1), "nothing tries it again");
     assert_eq!(breaker("f_3").failures, 1, "its failure is not the body's");
+}
+
+#[resilient(fallback(|| "fallback", on = |error| is_named(error) && !is_taken_out(error)))]
+async fn f_2(error: AppError) -> Result<&'static str, AppError> {
+    Err(error)
+}
+
+fn is_named(error: &AppError) -> bool {
+    error.broken().is_some_and(|why| why.starts_with("named"))
+}
+
+fn is_taken_out(error: &AppError) -> bool {
+    error.broken().is_some_and(|why| why.ends_with("taken out"))
+}
+
+async fn what_is_taken_out_stays_out_then_what_is_named_is_answered_for() {
+    assert_eq!(f_2(AppError::Broken("named")).await.unwrap(), "fallback");
+    for other in ["named and taken out", "taken out", "neither"] {
+        assert_eq!(f_2(AppError::Broken(other)).await.unwrap_err().broken(), Some(other), "the error as it was");
+    }
+    assert_eq!((site("f_2").fallback_used, site("f_2").fallback_failed, site("f_2").error), (1, 0, 4));
 }
 
 #[resilient(fallback = |failure: Failure<AppError>| format!("{name} {count}: {failure}"))]

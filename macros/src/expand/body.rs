@@ -239,8 +239,8 @@ pub(super) fn kind(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
         };
     };
     // Located at the fallback: an answer that cannot be kept is reported there.
-    if let (Some(_), Some(fallback)) = (plan.last_good, &plan.fallback) {
-        by_type.extend(last_good(first(fallback), paths));
+    if let Some(fallback) = plan.fallback.as_ref().filter(|fallback| fallback.last_good.is_some()) {
+        by_type.extend(last_good(first(&fallback.value), paths));
     }
     let Some(verdict) = verdict(plan, paths) else { return by_type };
     let asking = paths.asking(here);

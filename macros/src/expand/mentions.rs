@@ -17,12 +17,9 @@ use syn::ext::IdentExt;
 pub(super) struct Mentions(TokenStream);
 
 impl Mentions {
-    /// The names in `fallback`; none in a path, which names no variable.
-    pub(super) fn of(fallback: Option<&Expr>) -> Self {
-        Self(match fallback {
-            None | Some(Expr::Path(_)) => TokenStream::new(),
-            Some(fallback) => fallback.to_token_stream(),
-        })
+    /// The names in all of these; none in a path, which names no variable.
+    pub(super) fn of<'a>(all: impl Iterator<Item = &'a Expr>) -> Self {
+        Self(all.filter(|it| !matches!(it, Expr::Path(_))).map(ToTokens::to_token_stream).collect())
     }
 
     /// Whether `name` is one of them.

@@ -21,6 +21,7 @@
 
 mod args;
 mod body;
+mod fallback;
 mod isolated;
 mod mentions;
 mod paths;
@@ -28,10 +29,11 @@ mod site;
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Pat, ReturnType, Type};
+use syn::{Expr, ReturnType, Type};
 
 use self::args::Kept;
 use self::body::Then;
+use self::fallback::Fallback;
 use self::mentions::Mentions;
 use self::paths::{Paths, local, ours};
 use crate::parse::shape::{Kind, Output};
@@ -39,8 +41,7 @@ use crate::plan::Plan;
 
 /// The guarded function.
 pub(crate) fn expand(mut plan: Plan) -> TokenStream {
-    // `last_good` is ours, and names nothing of the user's.
-    let mentions = Mentions::of(plan.fallback.as_ref().filter(|_| plan.last_good.is_none()));
+    let mentions = Mentions::of(plan.fallback.as_ref().into_iter().flat_map(fallback::of_the_users));
     let runs_again = plan.runs_again();
     let (sig, kind) = (&mut plan.item.sig, &mut plan.item.shape.kind);
     let bindings = if plan.isolate.is_some() {
@@ -56,17 +57,14 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
         bindings.is_some()
     } || plan.isolate.is_some()
         || plan.hedge.is_some()
-        || !plan.fallback.as_ref().is_some_and(is_made_at_once);
+        || !plan.fallback.as_ref().is_some_and(|it| fallback::is_made_at_once(it, plan.deadline.is_some()));
     let paths = Paths(&plan.runtime);
     let here = Span::mixed_site();
     let (site, call) = (site::declare(&plan, &paths), paths.call(here));
-    let fallback = plan.fallback.as_ref().map(|fallback| match plan.last_good {
-        None => Fallback::new(fallback, &plan.item.shape.kind, &paths),
-        Some(_) => Fallback::last_good(fallback, after, &paths),
-    });
+    let fallback = plan.fallback.as_ref().map(|it| Fallback::new(it, &plan, after, &paths));
     let (then, answer) = match &fallback {
         None => (Then::End, answer(&plan, &paths)),
-        Some(fallback) if after => (Then::End, fallback.after(&paths)),
+        Some(fallback) if after => (Then::End, fallback.after(&plan, &paths)),
         Some(fallback) => (Then::FallBack(&fallback.prepared, &fallback.value), TokenStream::new()),
     };
     let run = if let Some(isolate) = &plan.isolate {
@@ -139,23 +137,31 @@ fn in_place(plan: &Plan, guarded: TokenStream) -> TokenStream {
     quote!(#lead #sig #body)
 }
 
-/// The end of a call without a fallback, as the declared type; located there, since that is what has to change when it
-/// does not fit.
+/// The end of a call without a fallback, as the declared type.
 fn answer(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
-    let (first, last) = match (&plan.item.shape.output, &plan.item.sig.output) {
+    let (first, last) = return_type(plan);
+    let function = if plan.refuses.is_some() { paths.answer(first) } else { paths.answer_unrefused(first) };
+    let (call, end) = (local("__wt_call", first), end(first, last));
+    quote_spanned!(ours(first)=> #function(#call.as_mut(), ::core::convert::identity #end))
+}
+
+/// `(__wt_end)`. An argument that begins at the type's first token and ends at its last is underlined as a whole.
+fn end(first: Span, last: Span) -> Group {
+    let mut whole = Group::new(Delimiter::Parenthesis, local("__wt_end", first).into_token_stream());
+    whole.set_span(ours(last));
+    whole
+}
+
+/// The places of the first and of the last token of the declared type: what has to change when an end does not fit it.
+fn return_type(plan: &Plan) -> (Span, Span) {
+    match (&plan.item.shape.output, &plan.item.sig.output) {
         (Output::Type(ty), _) => body::ends(error_type(ty)),
         (_, ReturnType::Type(_, ty)) => body::ends(ty),
         (_, ReturnType::Default) => {
             let at = plan.refuses.unwrap_or_else(|| plan.item.sig.ident.span());
             (at, at)
         }
-    };
-    let function = if plan.refuses.is_some() { paths.answer(first) } else { paths.answer_unrefused(first) };
-    let (call, end) = (local("__wt_call", first), local("__wt_end", first));
-    // An argument that begins at the type's first token and ends at its last is underlined as a whole.
-    let mut whole = Group::new(Delimiter::Parenthesis, end.into_token_stream());
-    whole.set_span(ours(last));
-    quote_spanned!(ours(first)=> #function(#call.as_mut(), ::core::convert::identity #whole))
+    }
 }
 
 /// `E` of a `Result<T, E>` spelled out, else the whole type.
@@ -168,82 +174,5 @@ fn error_type(ty: &Type) -> &Type {
     match arguments.args.iter().collect::<Vec<_>>()[..] {
         [_, syn::GenericArgument::Type(error)] => error,
         _ => ty,
-    }
-}
-
-/// Whether making this fallback runs nothing of the user's, so that it can be made before it is known to be needed.
-fn is_made_at_once(fallback: &Expr) -> bool {
-    matches!(fallback, Expr::Path(_) | Expr::Closure(_) | Expr::Call(_) | Expr::MethodCall(_))
-}
-
-/// `Default::default`, from wherever.
-fn is_default(path: &syn::Path) -> bool {
-    let mut words = path.segments.iter().rev().map(|segment| &segment.ident);
-    words.next().is_some_and(|last| last == "default") && words.next().is_some_and(|last| last == "Default")
-}
-
-/// A fallback in the form in which the runtime takes it.
-struct Fallback {
-    at: Span,
-    /// What has to stand before it.
-    prepared: TokenStream,
-    value: TokenStream,
-}
-
-impl Fallback {
-    fn new(fallback: &Expr, kind: &Kind, paths: &Paths<'_>) -> Self {
-        let (at, _) = body::ends(fallback);
-        let (of_kind, told) = (local("__wt_kind", at), local("__wt_fallback", at));
-        let value = match kind {
-            Kind::AsyncTrait(_) => mentions::in_async_trait(fallback.to_token_stream()),
-            _ => fallback.to_token_stream(),
-        };
-        let tell = |function: TokenStream| quote_spanned!(ours(at)=> let #told = #function(&#of_kind, #value););
-        let prepared = match fallback {
-            // A closure that does not say what it takes has to be told before its body is looked at.
-            Expr::Closure(closure) if closure.inputs.first().is_some_and(|input| !matches!(input, Pat::Type(_))) => {
-                tell(paths.with_failure(at))
-            }
-            // Its type is whatever is wanted, so what is wanted has to be said.
-            Expr::Path(path) if is_default(&path.path) => tell(paths.with_value(at)),
-            Expr::Call(_) | Expr::MethodCall(_) => {
-                return Self { at, prepared: TokenStream::new(), value: quote_spanned!(ours(at)=> || #value) };
-            }
-            _ => return Self { at, prepared: TokenStream::new(), value },
-        };
-        Self { at, prepared, value: told.into_token_stream() }
-    }
-
-    /// The most recent success, at the place where the user asks for it.
-    fn last_good(fallback: &Expr, after: bool, paths: &Paths<'_>) -> Self {
-        let (at, _) = body::ends(fallback);
-        // Made together with what keeps the successes, and made anew where it has gone with the body's frame.
-        let prepared = if after { body::last_good(at, paths) } else { TokenStream::new() };
-        Self { at, prepared, value: local("__wt_fallback", at).into_token_stream() }
-    }
-
-    /// Asks it when the body and all that the body borrowed are gone; located at the fallback, since that is what has to
-    /// change when it does not fit.
-    fn after(&self, paths: &Paths<'_>) -> TokenStream {
-        let (here, at) = (Span::mixed_site(), self.at);
-        let Self { prepared, value, .. } = self;
-        let (kinds, returned, settle) = (paths.kinds(here), paths.returned(here), paths.settle(here));
-        let (fall_back, ask) = (paths.fall_back(at), local("__wt_kind", at));
-        let (call, failure) = (local("__wt_call", at), local("__wt_failure", at));
-        let asked = quote_spanned!(ours(at)=> #fall_back(#ask, &mut #call, #failure, #value).await);
-        // A success is sorted out before anything is awaited, so that it need not be `Send` for the fallback's sake.
-        quote_spanned! {here=>
-            let (__wt_kind, __wt_failure) = {
-                use #kinds::*;
-                let __wt_end = __wt_end;
-                let __wt_kind = (&&&&&#returned::of(&__wt_end)).__wt_kind();
-                match #settle(&__wt_kind, &mut __wt_call, __wt_end) {
-                    ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
-                    ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
-                }
-            };
-            #prepared
-            #asked
-        }
     }
 }

@@ -74,8 +74,18 @@ names! {
     answer_unrefused => answer_unrefused;
     with_failure => with_failure;
     with_value => with_value;
+    error_alone => ErrorAlone;
     settle => settle;
     fall_back => fall_back;
+    fall_back_on => fall_back_on;
+    fallback => fallback::Config;
+    fallback_on => fallback_on;
+    weigh => weigh;
+    weigh_on => weigh_on;
+    bounded => bounded;
+    pass => pass;
+    pass_unrefused => pass_unrefused;
+    carrier => Carrier;
 }
 
 /// A local variable of the expansion, located at `at`.

@@ -26,7 +26,7 @@ use crate::parse::on::Kind as Word;
 use crate::parse::rate::Rate;
 use crate::parse::retry::Budget;
 use crate::parse::shape::Kind;
-use crate::plan::{Breaker, Origin, Plan, Retry};
+use crate::plan::{Breaker, Fallback, Origin, Plan, Retry};
 
 /// `static __WT_SITE: Site = …;` and its entry in the link-time list.
 pub(super) fn declare(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
@@ -82,10 +82,9 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
         let config = self::hedge(hedge.when, &paths.hedge(here));
         calls.extend(quote_spanned!(here=> .hedge(#config)));
     }
-    if let Some(nanos) = plan.last_good {
-        calls.extend(quote_spanned!(here=> .last_good(#nanos)));
-    } else if plan.fallback.is_some() {
-        calls.extend(quote_spanned!(here=> .fallback()));
+    if let Some(fallback) = &plan.fallback {
+        let config = self::fallback(fallback, &paths.fallback(here));
+        calls.extend(quote_spanned!(here=> .fallback(#config)));
     }
     if plan.idempotent {
         calls.extend(quote_spanned!(here=> .idempotent()));
@@ -222,6 +221,25 @@ fn hedge(hedge: Hedge, config: &TokenStream) -> TokenStream {
     };
     let floor = hedge.floor.map(|nanos| quote!(.floor(#nanos)));
     quote!(#after #floor)
+}
+
+fn fallback(fallback: &Fallback, config: &TokenStream) -> TokenStream {
+    let last_good = fallback.last_good.map(|nanos| quote!(.last_good(#nanos)));
+    let limit = fallback.limit.map(|calls| quote!(.limit(#calls)));
+    let errors_alone = fallback.errors_alone.then(|| quote!(.errors_alone()));
+    let on = fallback.kinds.as_ref().map(|kinds| {
+        let words = kinds.iter().map(|kind| match kind {
+            Word::Error => quote!(.on_error()),
+            Word::Timeout => quote!(.on_timeout()),
+            Word::Refused => quote!(.on_refused()),
+            Word::Full => quote!(.on_full()),
+            Word::Wait => quote!(.on_wait()),
+            Word::Rate => quote!(.on_rate()),
+            Word::Open => quote!(.on_open()),
+        });
+        quote!(.on_nothing() #(#words)*)
+    });
+    quote!(#config::new() #last_good #on #limit #errors_alone)
 }
 
 fn backoff(backoff: Backoff) -> TokenStream {

@@ -9,10 +9,11 @@
 //!            | rate = "[NAME:]COUNT/UNIT[/burst:N][/wait:DURATION]" | rate = "NAME"
 //!            | retry = N | retry(N, … )
 //!            | hedge = "DURATION" | hedge = "pN" | hedge( … )
-//!            | fallback = PATH | fallback = CLOSURE | fallback = CALL | fallback = last_good("DURATION")
+//!            | fallback = ANSWER | fallback(ANSWER, on = …, limit = N)
 //!            | mode = observe | mode = enforce | mode(KEY = observe, … )
 //!            | key = EXPRESSION
 //!            | guards = "POOL" | idempotent | name = "NAME" | crate = PATH
+//! ANSWER    := PATH | CLOSURE | CALL | last_good("DURATION"[, shared])
 //! ```
 //!
 //! On a method of an annotated `impl` block there is also `skip`, alone, and `KEY = off`, which takes a default of the

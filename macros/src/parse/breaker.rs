@@ -64,6 +64,7 @@ const ON: Grammar = Grammar {
     list_example: "on = [error, timeout]",
     nothing: "`on` says what is a failure, and nothing does",
     empty: ("an empty list counts nothing", "leave `on` out, or name what counts: `[error, timeout]`"),
+    alone: false,
 };
 
 const KEYS: [&str; 10] =

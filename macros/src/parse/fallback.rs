@@ -1,4 +1,4 @@
-//! `fallback = PATH`, `= CLOSURE`, `= CALL` or `= last_good("DURATION"[, shared])`.
+//! `fallback = PATH`, `= CLOSURE`, `= CALL` or `= last_good("DURATION"[, shared])`, and `fallback(…, on = …, limit = N)`.
 //!
 //! What is written is the user's own expression, and goes on as it is: whether it fits the function is a question of
 //! types, which the compiler answers at that very place. One call is ours and not the user's: `last_good`, with the
@@ -7,15 +7,23 @@
 //! One value is kept for the function. Where answers differ by argument, that would give one caller another's, so a
 //! function that takes any says `shared`, which `validate` checks.
 //!
-//! Invariant: an age leaves this file checked, like any duration.
+//! The long form begins with what answers. `on` narrows what it answers for, in the words that retry and breaker use, and
+//! `limit` for how many calls at once.
+//!
+//! Invariants
+//! - An age leaves this file checked, like any duration.
+//! - A list of words does not say one thing twice.
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
-use syn::parse::ParseStream;
+use syn::parse::{ParseStream, Parser};
 use syn::{Expr, ExprCall, ExprLit, Lit, Token};
 
-use super::{one_line, rest, ungrouped, value};
-use crate::diag::Errors;
+use super::on::{Grammar, Kind, On};
+use super::slot::Slot;
+use super::{keys, number, one_line, rest, ungrouped, value};
+use crate::diag::{self, Errors};
+use crate::limits::MOST_SLOTS;
 
 /// What answers when nothing else can.
 #[derive(Clone)]
@@ -24,6 +32,16 @@ pub(crate) struct Fallback {
     pub(crate) value: Expr,
     /// The call is `last_good`, then.
     pub(crate) last_good: Option<LastGood>,
+    pub(crate) terms: Terms,
+}
+
+/// What the long form says beside it.
+#[derive(Clone, Default)]
+pub(crate) struct Terms {
+    /// What it answers for.
+    pub(crate) on: Slot<On>,
+    /// For how many calls at once.
+    pub(crate) limit: Slot<u32>,
 }
 
 /// The most recent success as an answer.
@@ -37,28 +55,112 @@ pub(crate) struct LastGood {
     pub(crate) at: Span,
 }
 
-/// `fallback = PATH`, `= CLOSURE` or `= CALL`.
+const EXAMPLE: &str = "fallback = path::to::function`, `fallback = stale(&user)` or `fallback = || Vec::new()";
+const ON: Grammar = Grammar {
+    words: &["error", "timeout", "refused", "full", "wait", "rate", "open"],
+    kinds: &[Kind::Error, Kind::Timeout, Kind::Refused, Kind::Full, Kind::Wait, Kind::Rate, Kind::Open],
+    example: "on = refused`, `on = [timeout, error]` or `on = AppError::is_outage",
+    list_example: "on = [refused, timeout]",
+    nothing: "`on` says what the fallback answers for, and nothing does",
+    empty: ("an empty list answers for nothing", "leave `fallback` out, or name what it answers for: `[refused]`"),
+    alone: true,
+};
+const KEYS: [&str; 2] = ["on", "limit"];
+
+/// `fallback = PATH`, `= CLOSURE` or `= CALL`, or the long form.
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Fallback> {
-    const EXAMPLE: &str = "fallback = path::to::function`, `fallback = stale(&user)` or `fallback = || Vec::new()";
     if input.peek(syn::token::Paren) {
-        let _ = rest(input);
-        errors.over(
-            key,
-            "`fallback(..)`, which narrows what the fallback answers for, is reserved but not there yet",
-            "write `fallback = path`; it answers for every failure of the call",
-        );
-        return None;
+        return long(key, input, errors);
     }
     if input.parse::<Option<Token![=]>>().ok().flatten().is_none() || input.is_empty() || input.peek(Token![,]) {
         let _ = rest(input);
         errors.over(key, "`fallback` has nothing to answer with", format!("write `{EXAMPLE}`"));
         return None;
     }
+    let (value, last_good) = answer(input, errors)?;
+    Some(Fallback { value, last_good, terms: Terms::default() })
+}
+
+/// `fallback(…, on = …, limit = N)`.
+fn long(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Fallback> {
+    const BEGIN: &str = "write `fallback(path::to::function, on = refused)`";
+    let group = input.parse::<proc_macro2::Group>().ok()?;
+    let (mut begins, mut found) = (false, None);
+    let mut terms = Terms::default();
+    let all = |input: ParseStream<'_>| {
+        let is_key = input.peek(syn::Ident) && input.peek2(Token![=]);
+        begins = !(input.is_empty() || input.peek(Token![,]) || is_key);
+        if begins {
+            found = answer(input, errors);
+            let junk = rest(input);
+            if !junk.is_empty() {
+                let shown = one_line(&junk);
+                errors.over(&junk, format!("`{shown}` follows what answers"), "put a comma before what narrows it");
+            }
+            let _ = input.parse::<Option<Token![,]>>();
+        }
+        keys(input, errors, |key, input, errors| terms.key(key, input, errors));
+        Ok(())
+    };
+    if let Err(error) = all.parse2(group.stream()) {
+        errors.push(error);
+    }
+    if !begins {
+        errors.over(key, "`fallback(..)` begins with what answers, and nothing does", BEGIN);
+    }
+    let (value, last_good) = found?;
+    if let (Some(_), Some(limit)) = (last_good, terms.limit.span()) {
+        let what = "`last_good` copies what it has and runs nothing, so there is nothing to limit";
+        errors.at(limit, what, "leave `limit` out");
+    }
+    Some(Fallback { value, last_good, terms })
+}
+
+impl Terms {
+    fn key(&mut self, key: &Ident, input: ParseStream<'_>, errors: &mut Errors) {
+        match key.to_string().as_str() {
+            "on" => {
+                let on = ON.read(key, input, errors);
+                if let Some(on) = &on {
+                    said_twice(on, errors);
+                }
+                self.on.set(key, on, errors);
+            }
+            "limit" => {
+                let instead = "write for how many calls at once it answers: limit = 8";
+                let lit = number(key, input, "limit = 8", errors);
+                let limit = lit.and_then(|lit| value::count(key, &lit, &(1..=MOST_SLOTS), instead, errors));
+                self.limit.set(key, limit, errors);
+            }
+            unknown => {
+                let _ = rest(input);
+                let what = format!("`{unknown}` is no key of `fallback(..)`");
+                errors.at(key.span(), what, diag::known_keys(unknown, &KEYS));
+            }
+        }
+    }
+}
+
+/// `refused` is every refusal, so none of them has to be named beside it.
+fn said_twice(on: &On, errors: &mut Errors) {
+    if on.named(Kind::Refused).is_none() {
+        return;
+    }
+    for (kind, word) in [(Kind::Full, "full"), (Kind::Wait, "wait"), (Kind::Rate, "rate"), (Kind::Open, "open")] {
+        if let Some(span) = on.named(kind) {
+            let what = format!("`{word}` is a refusal, and `refused` names them all");
+            errors.at(span, what, format!("take out `{word}`, or `refused`"));
+        }
+    }
+}
+
+/// What answers, and whether it is ours.
+fn answer(input: ParseStream<'_>, errors: &mut Errors) -> Option<(Expr, Option<LastGood>)> {
     let value = answering(input, EXAMPLE, errors)?;
     match &value {
         Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if path.path.is_ident("last_good")) => {
             let last_good = last_good(call, errors)?;
-            Some(Fallback { value, last_good: Some(last_good) })
+            Some((value, Some(last_good)))
         }
         Expr::Closure(closure) if closure.inputs.len() > 1 => {
             let second = &closure.inputs[1];
@@ -69,7 +171,7 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
             );
             None
         }
-        _ => Some(Fallback { value, last_good: None }),
+        _ => Some((value, None)),
     }
 }
 

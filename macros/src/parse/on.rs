@@ -2,11 +2,11 @@
 //!
 //! A predicate alone narrows the default. A list names everything: what is not in it is not meant. `error` is the body's
 //! own `Err`; the other words are timeouts and refusals, and each key has its own words. `any` is all of them, and every
-//! `Err` whatever its class.
+//! `Err` whatever its class. A fallback is narrowed by one word more often than not, so there it may stand alone.
 //!
 //! Invariants
 //! - A list has at most one predicate and no word twice.
-//! - A word alone is never taken for a predicate.
+//! - A word is never taken for a predicate.
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
@@ -35,6 +35,8 @@ pub(crate) enum Kind {
     Wait,
     Rate,
     Open,
+    /// Every refusal.
+    Refused,
 }
 
 /// What one key may say, and what its messages show.
@@ -46,6 +48,8 @@ pub(super) struct Grammar {
     /// What it means that nothing is said, and what to write instead.
     pub(super) nothing: &'static str,
     pub(super) empty: (&'static str, &'static str),
+    /// Whether a word may stand without brackets.
+    pub(super) alone: bool,
 }
 
 impl Grammar {
@@ -62,8 +66,14 @@ impl Grammar {
                 return Some(On { any: Some(place(&predicate)), ..On::default() });
             }
             if let Some(word) = self.word(&predicate) {
+                if let (true, Some(kind)) = (self.alone, self.kind(word)) {
+                    return Some(On { kinds: Some(vec![(kind, place(&predicate))]), ..On::default() });
+                }
                 let what = format!("`{word}` alone would be taken for a predicate");
                 errors.over(&predicate, what, format!("write `on = [{word}]`"));
+                return None;
+            }
+            if self.alone && self.is_slip(&predicate, errors) {
                 return None;
             }
             return Some(On { predicate: Some(predicate), ..On::default() });
@@ -100,16 +110,23 @@ impl Grammar {
             kinds.push((kind, place(&expr)));
         } else if bare(&expr).is_some_and(|word| word == "any") {
             errors.over(&expr, "`any` is everything there is, so it stands alone", format!("write `{key} = any`"));
-        } else if let Some(meant) = bare(&expr).and_then(|word| diag::slip(&word, self.words)) {
-            let word = bare(&expr).unwrap_or_default();
-            let what = format!("`{word}` is none of the words {}", diag::list(self.words));
-            errors.over(&expr, what, format!("did you mean `{meant}`? A predicate of that name is `self::{word}`"));
+        } else if self.is_slip(&expr, errors) {
+            // Said.
         } else if found.predicate.is_some() {
             let what = "there is a predicate in this list already, and two would have to be combined by guessing";
             errors.over(&expr, what, "write one closure that calls both");
         } else {
             found.predicate = Some(expr);
         }
+    }
+
+    /// Whether `expr` is all but one of the words, which is then said.
+    fn is_slip(&self, expr: &Expr, errors: &mut Errors) -> bool {
+        let Some(word) = bare(expr) else { return false };
+        let Some(meant) = diag::slip(&word, self.words) else { return false };
+        let what = format!("`{word}` is none of the words {}", diag::list(self.words));
+        errors.over(expr, what, format!("did you mean `{meant}`? A predicate of that name is `self::{word}`"));
+        true
     }
 
     /// The word of the list that `expr` is.

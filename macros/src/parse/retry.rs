@@ -62,6 +62,7 @@ const ON: Grammar = Grammar {
     list_example: "on = [error, timeout]",
     nothing: "`on` says what is tried again, and nothing does",
     empty: ("an empty list retries nothing", "leave `retry` out, or name what is retried: `[error]`"),
+    alone: false,
 };
 const KEYS: [&str; 5] = ["backoff", "on", "abort", "max_duration", "budget"];
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Retry> {

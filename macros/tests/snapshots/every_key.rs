@@ -34,14 +34,14 @@ async fn f() -> Result<Vec<u8>, AppError> {
                     .on_timeout()
                     .on_full(),
             )
-            .fallback()
+            .fallback(crate::facade::watertight::__private::fallback::Config::new())
             .idempotent(),
     );
     crate::facade::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
         crate ::facade::watertight::__private::Call::begin(& __WT_SITE)
     );
-    loop {
+    let __wt_end = loop {
         let __wt_body = ::core::pin::pin!(
             ::core::option::Option::Some(async move { if let
             ::core::option::Option::Some(__wt_return) = ::core::option::Option::None:: <
@@ -65,19 +65,50 @@ async fn f() -> Result<Vec<u8>, AppError> {
                 is_outage,
             ),
         );
-        let __wt_fallback = crate::facade::watertight::__private::with_failure(
-            &__wt_kind,
-            |failure| Cached::of(failure),
-        );
-        if let ::core::option::Option::Some(__wt_whole) = crate::facade::watertight::__private::attempt_or(
+        if let ::core::option::Option::Some(__wt_end) = crate::facade::watertight::__private::attempt(
                 &mut __wt_call,
                 __wt_body,
                 __wt_kind,
-                __wt_fallback,
             )
             .await
         {
-            break __wt_whole;
+            break __wt_end;
         }
-    }
+    };
+    let (__wt_kind, __wt_failure, __wt_terms) = {
+        use crate::facade::watertight::__private::kinds::*;
+        let __wt_end = __wt_end;
+        let __wt_kind = (&&&&&crate::facade::watertight::__private::Returned::of(
+            &__wt_end,
+        ))
+            .__wt_kind();
+        let __wt_terms = crate::facade::watertight::__private::bounded(&__wt_kind);
+        let __wt_terms = __wt_terms
+            .within(
+                (&&crate::facade::watertight::__private::Carrier::of(&__wt_kind))
+                    .__wt_carry(),
+            );
+        match crate::facade::watertight::__private::settle(
+            &__wt_kind,
+            &mut __wt_call,
+            __wt_end,
+        ) {
+            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+            ::core::result::Result::Err(__wt_failure) => {
+                (__wt_kind, __wt_failure, __wt_terms)
+            }
+        }
+    };
+    let __wt_fallback = crate::facade::watertight::__private::with_failure(
+        &__wt_kind,
+        |failure| Cached::of(failure),
+    );
+    crate::facade::watertight::__private::fall_back_on(
+            __wt_kind,
+            &mut __wt_call,
+            __wt_failure,
+            __wt_fallback,
+            __wt_terms,
+        )
+        .await
 }

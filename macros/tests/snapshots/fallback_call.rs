@@ -12,7 +12,7 @@ async fn get(
                 ::core::line!(),
             )
             .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .fallback(),
+            .fallback(::watertight::__private::fallback::Config::new()),
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(

@@ -7,7 +7,7 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
                 ::core::line!(),
             )
             .retry(::watertight::__private::retry::Config::new(1u32))
-            .fallback(),
+            .fallback(::watertight::__private::fallback::Config::new()),
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(

@@ -12,7 +12,7 @@ pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
                 ::watertight::__private::bulkhead::Config::new("recs", 8u32).queue(16u32),
             )
             .retry(::watertight::__private::retry::Config::new(2u32))
-            .fallback(),
+            .fallback(::watertight::__private::fallback::Config::new()),
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(

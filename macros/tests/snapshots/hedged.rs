@@ -17,7 +17,7 @@ impl Guarded {
                     ::watertight::__private::hedge::Config::percentile(950u32)
                         .floor(10000000u64),
                 )
-                .fallback()
+                .fallback(::watertight::__private::fallback::Config::new())
                 .idempotent(),
         );
         ::watertight::__private::list!(__WT_SITE);

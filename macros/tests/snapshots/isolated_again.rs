@@ -8,7 +8,7 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
             )
             .isolate(::watertight::__private::isolate::Config::join("reports"))
             .retry(::watertight::__private::retry::Config::new(1u32))
-            .fallback(),
+            .fallback(::watertight::__private::fallback::Config::new()),
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(

@@ -7,7 +7,10 @@ async fn rates(base: Currency) -> Result<Vec<Rate>, AppError> {
                 ::core::line!(),
             )
             .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .last_good(60000000000u64),
+            .fallback(
+                ::watertight::__private::fallback::Config::new()
+                    .last_good(60000000000u64),
+            ),
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(

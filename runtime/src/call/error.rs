@@ -77,6 +77,8 @@ pub(crate) enum Detail {
     Cut {
         ran: u64,
     },
+    /// What the fallback would have said came too late.
+    FallbackCut,
     /// The other side was told when to stop, and has.
     #[cfg_attr(
         not(any(feature = "reqwest", feature = "sqlx", feature = "tokio-postgres", feature = "tonic")),
@@ -152,6 +154,11 @@ impl Error {
         Self { site, detail, source: None }
     }
 
+    /// One that says the same, without a source.
+    pub(crate) fn again(&self) -> Self {
+        Self::new(self.site, self.detail)
+    }
+
     pub(crate) fn with_source(mut self, source: Option<BoxError>) -> Self {
         self.source = source;
         self
@@ -167,7 +174,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self.detail {
             Detail::TimedOut { .. } => ErrorKind::TimedOut,
-            Detail::Cut { .. } | Detail::Stopped | Detail::Spent { .. } => ErrorKind::Deadline,
+            Detail::Cut { .. } | Detail::FallbackCut | Detail::Stopped | Detail::Spent { .. } => ErrorKind::Deadline,
             Detail::Doomed { .. } => ErrorKind::Doomed,
             Detail::Full { .. } | Detail::KeyFull { .. } => ErrorKind::BulkheadFull,
             Detail::Waited { .. } => ErrorKind::BulkheadWait,
@@ -220,7 +227,11 @@ impl Error {
     pub fn is_refusal(&self) -> bool {
         !matches!(
             self.detail,
-            Detail::TimedOut { .. } | Detail::Cut { .. } | Detail::Stopped | Detail::Cancelled { has_begun: true }
+            Detail::TimedOut { .. }
+                | Detail::Cut { .. }
+                | Detail::FallbackCut
+                | Detail::Stopped
+                | Detail::Cancelled { has_begun: true }
         )
     }
 
@@ -240,7 +251,7 @@ impl Detail {
     /// The fate of a call that ends with this.
     pub(crate) fn fate(&self) -> Fate {
         match self {
-            Self::TimedOut { .. } | Self::Cut { .. } | Self::Stopped => Fate::TimedOut,
+            Self::TimedOut { .. } | Self::Cut { .. } | Self::FallbackCut | Self::Stopped => Fate::TimedOut,
             Self::Spent { .. } => Fate::Refused(Refusal::Deadline),
             Self::Doomed { .. } => Fate::Refused(Refusal::Doomed),
             Self::Full { .. } | Self::KeyFull { .. } | Self::Crowded { .. } | Self::Unstaffed { .. } => {
@@ -267,6 +278,7 @@ impl fmt::Display for Error {
         match self.detail {
             Detail::TimedOut { limit } => write!(f, "timed out after {:?} (timeout)", show(limit)),
             Detail::Cut { ran } => write!(f, "cut off by the deadline after {:?}", show(ran)),
+            Detail::FallbackCut => f.write_str("its fallback was cut off by the deadline"),
             Detail::Stopped => f.write_str("stopped at the deadline, which the other side had been told"),
             Detail::Spent { in_queue: false } => f.write_str("not started, the deadline was already spent"),
             Detail::Spent { in_queue: true } => f.write_str("not started, the deadline passed in the queue"),

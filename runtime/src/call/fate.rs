@@ -111,7 +111,7 @@ impl Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FallbackUse {
-    /// It was not needed, or there is none.
+    /// It was not needed, does not answer for this failure, or there is none.
     None,
     /// It answered.
     Used,
@@ -119,11 +119,13 @@ pub enum FallbackUse {
     Failed,
     /// It answered with the most recent success.
     LastGood,
+    /// It was not asked, since it answered for as many calls as it may.
+    Full,
 }
 
 impl FallbackUse {
     /// Every use.
-    pub const ALL: [Self; 4] = [Self::None, Self::Used, Self::Failed, Self::LastGood];
+    pub const ALL: [Self; 5] = [Self::None, Self::Used, Self::Failed, Self::LastGood, Self::Full];
 
     /// The word used in figures and metric labels.
     pub const fn as_str(self) -> &'static str {
@@ -132,6 +134,7 @@ impl FallbackUse {
             Self::Used => "used",
             Self::Failed => "failed",
             Self::LastGood => "last_good",
+            Self::Full => "full",
         }
     }
 }

@@ -73,6 +73,38 @@ pub trait Classify {
     fn retry_after(&self) -> Option<Duration> {
         None
     }
+
+    /// This error, told of the failure that came first: a fallback was asked about `first` and failed with `self`.
+    ///
+    /// An error type that has a place for a source keeps it here; by default the fallback's error goes on as it is. Not
+    /// called where the fallback was given the failure, since it can do as much itself.
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// use watertight::{Class, Classify};
+    ///
+    /// struct ShopError { what: &'static str, first: Option<Box<dyn Error + Send + Sync>> }
+    ///
+    /// impl Classify for ShopError {
+    ///     fn class(&self) -> Class {
+    ///         Class::Retryable
+    ///     }
+    ///
+    ///     fn with_first_error(self, first: Box<dyn Error + Send + Sync>) -> Self {
+    ///         Self { first: Some(first), ..self }
+    ///     }
+    /// }
+    /// # let told = ShopError { what: "no cache", first: None }.with_first_error("down".into());
+    /// # assert_eq!((told.what, told.first.unwrap().to_string().as_str()), ("no cache", "down"));
+    /// ```
+    #[must_use]
+    fn with_first_error(self, first: Box<dyn std::error::Error + Send + Sync>) -> Self
+    where
+        Self: Sized,
+    {
+        drop(first);
+        self
+    }
 }
 
 /// An error of ours that comes up from an inner guarded function.
@@ -87,6 +119,11 @@ impl Classify for Error {
 
     fn retry_after(&self) -> Option<Duration> {
         Error::retry_after(self)
+    }
+
+    /// As its source, where it has none.
+    fn with_first_error(self, first: BoxError) -> Self {
+        if std::error::Error::source(&self).is_some() { self } else { self.with_source(Some(first)) }
     }
 }
 
@@ -196,6 +233,13 @@ impl<E: Classify> Classify for Failure<E> {
         match self {
             Self::Refused(error) => Classify::retry_after(error),
             Self::Failed(error) => error.retry_after(),
+        }
+    }
+
+    fn with_first_error(self, first: BoxError) -> Self {
+        match self {
+            Self::Refused(error) => Self::Refused(error.with_first_error(first)),
+            Self::Failed(error) => Self::Failed(error.with_first_error(first)),
         }
     }
 }

@@ -58,6 +58,13 @@ pub trait Judge<R> {
         drop(answer);
         None
     }
+
+    /// What a fallback answered when it failed itself, told of the failure that it was asked about. Unless a judge says
+    /// otherwise, the fallback's answer goes on as it is.
+    fn with_first_error(&self, answer: R, first: Box<dyn std::error::Error + Send + Sync>) -> R {
+        drop(first);
+        answer
+    }
 }
 
 /// Every `Err` is a failure and worth another try.
@@ -89,6 +96,10 @@ impl<T, E: Classify + Into<BoxError>> Judge<Result<T, E>> for ByClass {
             Ok(_) => Verdict::OK,
             Err(error) => Verdict::error(error.class(), error.retry_after()),
         }
+    }
+
+    fn with_first_error(&self, answer: Result<T, E>, first: BoxError) -> Result<T, E> {
+        answer.map_err(|error| error.with_first_error(first))
     }
 
     fn keep(&self, answer: Result<T, E>) -> Option<BoxError> {
@@ -130,6 +141,14 @@ impl<T, E, J: Judge<Result<T, E>>> Kind for Of<'_, J, T, E> {
     #[inline]
     fn split(whole: Result<T, E>) -> Result<Result<T, E>, E> {
         whole.map(Ok)
+    }
+
+    fn failed(error: E) -> Option<Result<T, E>> {
+        Some(Err(error))
+    }
+
+    fn with_first_error(&self, whole: Result<T, E>, first: BoxError) -> Result<T, E> {
+        self.0.with_first_error(whole, first)
     }
 
     fn is_error(whole: &Result<T, E>) -> bool {

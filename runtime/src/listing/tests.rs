@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::declaration::Observe;
-use crate::strategies::{breaker, bulkhead, deadline, hedge, isolate, retry, timeout};
+use crate::strategies::{breaker, bulkhead, deadline, fallback, hedge, isolate, retry, timeout};
 
 const MS: u64 = 1_000_000;
 
@@ -28,7 +28,7 @@ fn every_strategy_is_said_in_the_words_of_the_attribute_and_defaults_are_not() {
         .bulkhead(bulkhead::Config::new("recs", 8).queue(16).wait(100 * MS).guards("pg"))
         .breaker(breaker::Config::named("recs").window(50).failures(0.2).cooldown(1_000 * MS).slow(200 * MS))
         .retry(retry::Config::new(3).backoff(10 * MS, 1_000 * MS).budget(0.1, 5.0).on_timeout().on_full())
-        .last_good(60_000 * MS)
+        .fallback(fallback::Config::new().last_good(60_000 * MS))
         .idempotent();
     assert_eq!(
         said(&full),
@@ -47,6 +47,10 @@ fn every_strategy_is_said_in_the_words_of_the_attribute_and_defaults_are_not() {
         said(&short),
         "retry = 2, hedge = \"p95.5\", breaker, bulkhead = \"recs:auto/floor:2/ceiling:128\", key, mode = observe(breaker)"
     );
+    let narrowed = fallback::Config::new().on_nothing().on_full().on_timeout().limit(8);
+    assert_eq!(said(&site().fallback(narrowed)), "fallback(.., on = [timeout, full], limit = 8)");
+    let refused = fallback::Config::new().last_good(MS).on_nothing().on_refused();
+    assert_eq!(said(&site().fallback(refused)), "fallback(last_good(\"1ms\"), on = [refused])");
     let joined = site().breaker(breaker::Config::join("pg")).bulkhead(bulkhead::Config::join("recs"));
     assert_eq!(said(&joined), "breaker = \"pg\", bulkhead = \"recs\"");
     let curved = retry::Config::new(1).linear().first(20 * MS).jitter_within(5 * MS).no_budget().max_duration(MS);

@@ -11,6 +11,7 @@ use super::Setting;
 use crate::base::text::exact;
 use crate::declaration::Declaration;
 use crate::strategies::breaker::{self, Rules, Window};
+use crate::strategies::fallback::{self, On};
 use crate::strategies::retry::{self, Allowance, Backoff, Causes, Curve, Jitter};
 use crate::strategies::{bulkhead, deadline, hedge, isolate, rate, timeout};
 
@@ -21,11 +22,7 @@ pub(super) fn settings(it: &Declaration) -> Vec<Setting> {
     let mut say =
         |key, value: Option<String>, observes| all.extend(value.map(|value| Setting { key, value, observes }));
     let quoted = |nanos: u64| format!("\"{}\"", exact(nanos));
-    let fallback = match it.last_good {
-        Some(oldest) => Some(format!("last_good(\"{}\")", exact(oldest))),
-        None => it.fallback.then(String::new),
-    };
-    say("fallback", fallback, false);
+    say("fallback", it.fallback.map(fallback), false);
     say("deadline", it.deadline.map(deadline::Config::nanos).map(quoted), observe.deadline);
     say("retry", it.retry.as_ref().map(|retry| self::retry(retry, it.idempotent)), observe.retry);
     say("hedge", it.hedge.map(hedge), false);
@@ -39,6 +36,17 @@ pub(super) fn settings(it: &Declaration) -> Vec<Setting> {
     say("timeout", it.timeout.map(timeout::Config::nanos).map(quoted), observe.timeout);
     say("idempotent", it.idempotent.then(String::new), false);
     all
+}
+
+/// What is kept, or nothing for code; in brackets with whatever narrows it.
+fn fallback(it: fallback::Config) -> String {
+    let kept = it.last_good.map(|oldest| format!("last_good(\"{}\")", exact(oldest)));
+    let on = (it.on != On::ALL).then(|| format!("on = [{}]", it.on.words().join(", ")));
+    let terms: Vec<_> = on.into_iter().chain(it.limit.map(|calls| format!("limit = {calls}"))).collect();
+    if terms.is_empty() {
+        return kept.unwrap_or_default();
+    }
+    format!("({}, {})", kept.as_deref().unwrap_or(".."), terms.join(", "))
 }
 
 /// `max` alone, or the long form where there is more to say.

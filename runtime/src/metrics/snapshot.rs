@@ -122,6 +122,8 @@ pub struct SiteFigures {
     pub fallback_used: u64,
     /// Calls whose fallback failed too.
     pub fallback_failed: u64,
+    /// Calls whose fallback was not asked, since it answered for as many as its `limit` allows.
+    pub fallback_full: u64,
     /// Attempts after a call's first.
     pub retries: u64,
     /// Calls waiting for a slot.
@@ -204,6 +206,7 @@ impl SiteFigures {
             panicked: of(Fate::Panicked),
             fallback_used: fallback(FallbackUse::Used) + fallback(FallbackUse::LastGood),
             fallback_failed: fallback(FallbackUse::Failed),
+            fallback_full: fallback(FallbackUse::Full),
             retries: all.retries,
             queued: all.queued.saturating_sub(all.dequeued),
             throttled: all.throttled.saturating_sub(all.unthrottled),

@@ -12,7 +12,8 @@ use super::call::Call;
 use super::end::{End, Refusable};
 use super::kind::Kind;
 use super::run::{Again, Attempt, Once, Times};
-use crate::call::{Detail, Error, Failure, FallbackUse};
+use super::terms::Terms;
+use crate::call::{BoxError, Detail, Error, Failure, FallbackUse, Identity};
 use crate::strategies::fallback::{Answers, Landed};
 
 /// Without a fallback: a refusal reaches the caller.
@@ -40,7 +41,7 @@ pub fn answer_unrefused<R>(mut call: Pin<&mut Call>, end: End<R>) -> R {
 }
 
 #[cold]
-fn refusal(call: Pin<&mut Call>) -> Error {
+pub(super) fn refusal(call: Pin<&mut Call>) -> Error {
     // A call without an answer always knows why; were that ever wrong, a spent deadline is the mildest thing to say.
     call.take_refusal().unwrap_or_else(|| Error::new(None, Detail::Spent { in_queue: false }))
 }
@@ -73,26 +74,79 @@ fn divide<K: Kind>(mut call: Pin<&mut Call>, end: End<K::Whole>) -> Result<K::Wh
 
 /// With a fallback that may name the call's arguments, and therefore runs when the body and its frame are gone.
 pub fn fall_back<'a, K: Kind, Form, A: Answers<K::Value, K::Error, K::Whole, Form>>(
-    _: K,
+    kind: K,
     call: &'a mut Pin<&mut Call>,
     failure: Failure<K::Error>,
     fallback: A,
 ) -> Answering<'a, K, A::Later> {
-    let (now, later) = match fallback.answer(failure) {
-        Landed::Now(whole) => (Some(whole), None),
-        Landed::Later(later) => (None, Some(later)),
+    fall_back_on(kind, call, failure, fallback, Terms::NONE)
+}
+
+/// The same with a fallback that has terms.
+pub fn fall_back_on<'a, K: Kind, Form, A: Answers<K::Value, K::Error, K::Whole, Form>>(
+    kind: K,
+    call: &'a mut Pin<&mut Call>,
+    failure: Failure<K::Error>,
+    fallback: A,
+    terms: Terms<K::Whole>,
+) -> Answering<'a, K, A::Later> {
+    let why = terms.within.and_then(|_| failure.refusal().map(Error::again));
+    let site = call.pipeline.identity;
+    let (landed, failure) = fallback.answer(failure);
+    let (now, later, first) = match landed {
+        Landed::Now(whole) => (Some(knowing(&kind, whole, failure)), None, None),
+        Landed::Later(later) => (None, Some(later), Some(Box::new(First { site, failure, why }))),
     };
-    Answering { call: call.as_mut(), now, later }
+    Answering { call: call.as_mut(), kind, now, later, first, terms }
+}
+
+/// The failure that a fallback was asked about, while it takes its time.
+struct First<E> {
+    site: &'static Identity,
+    /// It, where the fallback was not given it.
+    failure: Option<Failure<E>>,
+    /// What a refusal says, where it may have to be said again.
+    why: Option<Error>,
+}
+
+impl<E> First<E> {
+    /// What the caller gets when the fallback is late.
+    fn late<K: Kind<Error = E>>(self, carry: fn(Error) -> K::Whole) -> Option<K::Whole> {
+        match self.failure {
+            Some(Failure::Failed(error)) => K::failed(error),
+            Some(Failure::Refused(error)) => Some(carry(error)),
+            None => Some(carry(self.why.unwrap_or_else(|| Error::new(Some(self.site), Detail::FallbackCut)))),
+        }
+    }
+}
+
+/// The fallback's answer; if it is an error, one that knows of the first.
+fn knowing<K: Kind>(kind: &K, whole: K::Whole, first: Option<Failure<K::Error>>) -> K::Whole {
+    match first.filter(|_| K::is_error(&whole)).and_then(|first| as_source(kind, first)) {
+        Some(first) => kind.with_first_error(whole, first),
+        None => whole,
+    }
+}
+
+/// A failure as another's source, if it can be one.
+fn as_source<K: Kind>(kind: &K, failure: Failure<K::Error>) -> Option<BoxError> {
+    match failure {
+        Failure::Refused(error) => Some(error.into()),
+        Failure::Failed(error) => kind.keep(K::failed(error)?),
+    }
 }
 
 pin_project! {
-    /// The future of [`fall_back`].
+    /// The future of [`fall_back`] and [`fall_back_on`].
     #[must_use = "futures do nothing unless awaited"]
     pub struct Answering<'a, K: Kind, L> {
         call: Pin<&'a mut Call>,
+        kind: K,
         now: Option<K::Whole>,
         #[pin]
         later: Option<L>,
+        first: Option<Box<First<K::Error>>>,
+        terms: Terms<K::Whole>,
     }
 }
 
@@ -100,11 +154,22 @@ impl<K: Kind, L: Future<Output = K::Whole>> Future for Answering<'_, K, L> {
     type Output = K::Whole;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<K::Whole> {
-        let this = self.project();
-        let whole = match (this.now.take(), this.later.as_pin_mut()) {
+        let mut this = self.project();
+        let whole = match (this.now.take(), this.later.as_mut().as_pin_mut()) {
             (Some(whole), _) => whole,
-            (None, Some(later)) => ready!(later.poll(cx)),
             (None, None) => return Poll::Pending,
+            (None, Some(later)) => match later.poll(cx) {
+                Poll::Ready(whole) => knowing(this.kind, whole, this.first.take().and_then(|first| first.failure)),
+                Poll::Pending => {
+                    let Some(carry) = this.terms.within else { return Poll::Pending };
+                    ready!(this.call.as_mut().poll_late(cx));
+                    let Some(late) = this.first.take().and_then(|first| first.late::<K>(carry)) else {
+                        return Poll::Pending;
+                    };
+                    this.later.set(None);
+                    late
+                }
+            },
         };
         book::<K>(this.call.as_mut(), &whole);
         Poll::Ready(whole)
@@ -112,7 +177,7 @@ impl<K: Kind, L: Future<Output = K::Whole>> Future for Answering<'_, K, L> {
 }
 
 fn book<K: Kind>(call: Pin<&mut Call>, whole: &K::Whole) {
-    let used = if call.pipeline.last_good.is_some() { FallbackUse::LastGood } else { FallbackUse::Used };
+    let used = if call.pipeline.last_good().is_some() { FallbackUse::LastGood } else { FallbackUse::Used };
     call.book(if K::is_error(whole) { FallbackUse::Failed } else { used });
 }
 
@@ -129,7 +194,12 @@ where
     K: Kind<Whole = F::Output>,
     A: Answers<K::Value, K::Error, K::Whole, Form>,
 {
-    OrAnswer { attempt: Attempt::new(call.as_mut(), body, kind), fallback: Some((fallback, A::answer)), later: None }
+    OrAnswer {
+        attempt: Attempt::new(call.as_mut(), body, kind),
+        fallback: Some((fallback, A::answer)),
+        later: None,
+        first: None,
+    }
 }
 
 /// Runs one attempt of a call that may have more, and answers for the call if it was the last and failed.
@@ -145,12 +215,20 @@ where
     K: Kind<Whole = F::Output>,
     A: Answers<K::Value, K::Error, K::Whole, Form>,
 {
-    OrAnswer { attempt: Attempt::new(call.as_mut(), body, kind), fallback: Some((fallback, A::answer)), later: None }
+    OrAnswer {
+        attempt: Attempt::new(call.as_mut(), body, kind),
+        fallback: Some((fallback, A::answer)),
+        later: None,
+        first: None,
+    }
 }
 
 /// How a fallback is asked. A pointer, so that the future below need not repeat what a fallback has to be: the compiler
 /// would say twice what is wrong with one that does not fit.
-type Ask<K, A, L> = fn(A, Failure<<K as Kind>::Error>) -> Landed<<K as Kind>::Whole, L>;
+type Ask<K, A, L> = fn(A, Failure<<K as Kind>::Error>) -> (Landed<<K as Kind>::Whole, L>, GivenBack<K>);
+
+/// The failure that a fallback had no use for.
+type GivenBack<K> = Option<Failure<<K as Kind>::Error>>;
 
 pin_project! {
     /// The future of [`once_or`] and [`attempt_or`].
@@ -160,6 +238,7 @@ pin_project! {
         fallback: Option<(A, Ask<K, A, L>)>,
         #[pin]
         later: Option<L>,
+        first: Option<BoxError>,
     }
 }
 
@@ -185,16 +264,26 @@ where
             };
             this.attempt.frame.drop_unstarted();
             let Some((fallback, ask)) = this.fallback.take() else { return Poll::Pending };
-            match ask(fallback, failure) {
+            let (landed, first) = ask(fallback, failure);
+            match landed {
                 Landed::Now(whole) => {
+                    let whole = knowing(&this.attempt.kind, whole, first);
                     book::<K>(this.attempt.frame.call.as_mut(), &whole);
                     return Poll::Ready(N::end(whole));
                 }
-                Landed::Later(later) => this.later.set(Some(later)),
+                Landed::Later(later) => {
+                    // As a source and not as it is, which need not be `Send`.
+                    *this.first = first.and_then(|first| as_source(&this.attempt.kind, first));
+                    this.later.set(Some(later));
+                }
             }
         }
         let Some(later) = this.later.as_mut().as_pin_mut() else { return Poll::Pending };
         let whole = ready!(later.poll(cx));
+        let whole = match this.first.take().filter(|_| K::is_error(&whole)) {
+            Some(first) => this.attempt.kind.with_first_error(whole, first),
+            None => whole,
+        };
         book::<K>(this.attempt.frame.call.as_mut(), &whole);
         Poll::Ready(N::end(whole))
     }

@@ -4,12 +4,12 @@
 use super::compartment::Compartment;
 use super::floor::Floor;
 use super::observe::{Observer, Twin};
+use super::terms::Answerer;
 use super::{Pipeline, Retries, Throttle};
 use crate::catalogue::Entry;
 use crate::declaration::{Declaration, Form, Observe};
 use crate::registry;
 use crate::strategies::breaker::Causes;
-use crate::strategies::fallback::LastGood;
 use crate::strategies::{bulkhead, deadline, hedge, rate, retry, timeout};
 
 impl Pipeline {
@@ -29,10 +29,10 @@ impl Pipeline {
             rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config)),
             bulkhead: compartment(declared),
             timeout: declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos),
-            can_say_so: can_say_so(declared),
-            heeds_deadline: can_say_so(declared) && !observe.deadline,
+            can_say_so: declared.can_be_told(),
+            heeds_deadline: declared.can_be_told() && !observe.deadline,
             plain: declared.form == Form::Plain,
-            last_good: declared.last_good.map(|nanos| Box::new(LastGood::new(nanos))),
+            fallback: declared.fallback.and_then(Answerer::of),
             floor: Floor::new(),
             observer: (observe != Observe::NONE).then(|| Observer::build(declared)),
         }
@@ -45,11 +45,6 @@ fn budget(declared: &Declaration, retry: Option<&Retries>) -> Option<&'static re
         Some(retry) => retry.budget,
         None => declared.hedge.and_then(|_| registry::budget(&retry::Config::new(0), false)),
     }
-}
-
-/// Whether a refusal has somewhere to go.
-fn can_say_so(declared: &Declaration) -> bool {
-    declared.can_refuse() || declared.fallback || declared.form == Form::ByHand
 }
 
 /// What a site takes its slots from. The attribute does not allow both.

@@ -237,8 +237,13 @@ impl Call {
 
     /// The fallback is about to be asked.
     pub(super) fn ask_fallback(self: Pin<&mut Self>) {
-        *self.project().stage = Stage::Answering;
+        self.answers();
         note(Event::FallbackAsked);
+    }
+
+    /// The attempts are over: what runs now is the fallback, or what says whether there is one.
+    pub(super) fn answers(self: Pin<&mut Self>) {
+        *self.project().stage = Stage::Answering;
     }
 
     /// Dropped before its end was booked: gives everything back, inner to outer, and says what happened.
@@ -250,6 +255,8 @@ impl Call {
             here.left_queue(WaitFate::Cancelled, Moment::now().since(since));
         }
         let panicked = *this.polling;
+        // Before an attempt the key is read and arguments are cloned, at once: whatever panics there is the user's.
+        let unbegun = *this.stage == Stage::Fresh && !*this.is_hedge && std::thread::panicking();
         if panicked || *this.stage == Stage::Running {
             here.attempt(if panicked { AttemptFate::Panicked } else { AttemptFate::Cancelled });
         }
@@ -267,7 +274,7 @@ impl Call {
             return self.book_hedge(HedgeFate::Cancelled);
         }
         let fallback_panicked = *this.stage == Stage::Answering && std::thread::panicking();
-        if panicked {
+        if panicked || unbegun {
             *this.fate = Fate::Panicked;
         } else if !fallback_panicked && *this.fate != Fate::Panicked {
             *this.fate = Fate::Cancelled;

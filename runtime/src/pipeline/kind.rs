@@ -44,6 +44,15 @@ pub trait Kind {
     /// The function's own error, when it returned one.
     fn split(whole: Self::Whole) -> Result<Self::Whole, Self::Error>;
 
+    /// The return type with an error that was split off it; nothing where it holds none.
+    fn failed(error: Self::Error) -> Option<Self::Whole>;
+
+    /// A fallback's own error, told of the failure that the fallback was asked about.
+    fn with_first_error(&self, whole: Self::Whole, first: BoxError) -> Self::Whole {
+        drop(first);
+        whole
+    }
+
     /// Whether it is an error.
     fn is_error(whole: &Self::Whole) -> bool;
 
@@ -93,6 +102,9 @@ pub trait Means<E> {
 
     /// What retry and breaker are told of an error.
     fn verdict(error: &E) -> Verdict;
+
+    /// The error, told of the one before it.
+    fn with_first_error(error: E, first: BoxError) -> E;
 }
 
 /// What becomes of an error that is tried again.
@@ -124,6 +136,10 @@ impl<E: Classify> Means<E> for Said {
     fn verdict(error: &E) -> Verdict {
         Verdict::error(error.class(), error.retry_after())
     }
+
+    fn with_first_error(error: E, first: BoxError) -> E {
+        error.with_first_error(first)
+    }
 }
 
 impl<E> Means<E> for Unsaid {
@@ -132,6 +148,10 @@ impl<E> Means<E> for Unsaid {
     #[inline]
     fn verdict(_: &E) -> Verdict {
         Verdict::error(Class::Retryable, None)
+    }
+
+    fn with_first_error(error: E, _: BoxError) -> E {
+        error
     }
 }
 
@@ -184,6 +204,14 @@ impl<T, E, Meaning: Means<E>, Keeping: Keeps<E>, Striking: Strikes<E>> Kind for 
         whole.map(Ok)
     }
 
+    fn failed(error: E) -> Option<Result<T, E>> {
+        Some(Err(error))
+    }
+
+    fn with_first_error(&self, whole: Result<T, E>, first: BoxError) -> Result<T, E> {
+        whole.map_err(|error| Meaning::with_first_error(error, first))
+    }
+
     fn is_error(whole: &Result<T, E>) -> bool {
         whole.is_err()
     }
@@ -215,6 +243,10 @@ impl<R> Kind for Never<R> {
     #[inline]
     fn split(whole: R) -> Result<R, Error> {
         Ok(whole)
+    }
+
+    fn failed(_: Error) -> Option<R> {
+        None
     }
 
     fn is_error(_: &R) -> bool {
@@ -261,6 +293,14 @@ impl<K: Kind, J: Fn(Verdict, &K::Whole) -> Verdict> Kind for Asking<K, J> {
     #[inline]
     fn split(whole: K::Whole) -> Result<K::Whole, K::Error> {
         K::split(whole)
+    }
+
+    fn failed(error: K::Error) -> Option<K::Whole> {
+        K::failed(error)
+    }
+
+    fn with_first_error(&self, whole: K::Whole, first: BoxError) -> K::Whole {
+        self.kind.with_first_error(whole, first)
     }
 
     fn is_error(whole: &K::Whole) -> bool {

@@ -46,14 +46,17 @@ where
     K: Kind<Value: Keepable, Whole: CanLack<K::Value, K::Error>>,
 {
     let pipeline = call.pipeline;
-    let remembering = Remembering {
-        kind,
-        good: pipeline.last_good.as_deref(),
-        keep: |good, value| good.keep(value.clone(), Moment::now()),
-    };
+    let remembering =
+        Remembering { kind, good: pipeline.last_good(), keep: |good, value| good.keep(value.clone(), Moment::now()) };
     let served =
         Served { pipeline, find: |good| good.find(Moment::now()), found: K::Whole::found, lacking: K::Whole::lacking };
     (remembering, served)
+}
+
+impl Pipeline {
+    pub(super) fn last_good(&self) -> Option<&LastGood> {
+        self.fallback.as_ref()?.last_good.as_ref()
+    }
 }
 
 impl<K: Kind> Kind for Remembering<K> {
@@ -78,6 +81,14 @@ impl<K: Kind> Kind for Remembering<K> {
         K::split(whole)
     }
 
+    fn failed(error: K::Error) -> Option<K::Whole> {
+        K::failed(error)
+    }
+
+    fn with_first_error(&self, whole: K::Whole, first: BoxError) -> K::Whole {
+        self.kind.with_first_error(whole, first)
+    }
+
     fn is_error(whole: &K::Whole) -> bool {
         K::is_error(whole)
     }
@@ -97,15 +108,16 @@ impl<K: Kind> Kind for Remembering<K> {
 impl<K: Kind> Answers<K::Value, K::Error, K::Whole, form::LastGood> for Served<K> {
     type Later = AtOnce<K::Whole>;
 
-    fn answer(self, failure: Failure<K::Error>) -> Landed<K::Whole, Self::Later> {
+    fn answer(self, failure: Failure<K::Error>) -> (Landed<K::Whole, Self::Later>, Option<Failure<K::Error>>) {
         let Self { pipeline, find, found, lacking } = self;
-        Landed::Now(match pipeline.last_good.as_deref().and_then(find) {
+        let whole = match pipeline.last_good().and_then(find) {
             Some((value, age)) => {
                 pipeline.tally.here().served_last_good(age);
                 found(value)
             }
             None => lacking(failure),
-        })
+        };
+        (Landed::Now(whole), None)
     }
 }
 

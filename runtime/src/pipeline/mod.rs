@@ -20,7 +20,7 @@
 //! The order is fixed, whatever order the attribute's keys are written in: other libraries let users choose and then
 //! warn them about the choice.
 //!
-//! [`run`] drives one attempt after another, [`race`] one that may be hedged, [`call`] is the guard that holds everything a
+//! [`answer`](mod@answer) asks the fallback, and [`terms`] says whether it is asked. [`run`] drives one attempt after another, [`race`] one that may be hedged, [`call`] is the guard that holds everything a
 //! call takes, [`build`] turns a declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in. [`observe`]
 //! is for strategies that decide and do nothing.
 //!
@@ -45,12 +45,13 @@ mod race;
 mod run;
 mod seldom;
 mod standing;
+mod terms;
 mod throttle;
 
-pub use answer::{answer, answer_unrefused, attempt_or, fall_back, once_or, settle};
+pub use answer::{answer, answer_unrefused, attempt_or, fall_back, fall_back_on, once_or, settle};
 pub use call::Call;
 pub(crate) use call::Start;
-pub use end::{CarriesRefusals, End, Refusable};
+pub use end::{CarriesRefusals, End, Passes, PassesRefusals, Refusable};
 pub use isolated::{Entered, enter, isolated};
 pub use keyed::Key;
 #[cfg(feature = "testing")]
@@ -59,16 +60,17 @@ pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, S
 pub use last_good::last_good;
 pub use race::race;
 pub use run::{attempt, once};
+pub use terms::{Carrier, Carries, CarriesNothing, Terms, bounded, pass, pass_unrefused, weigh, weigh_on};
 
 use crate::call::Identity;
 use crate::call::tally::Tally;
 use crate::strategies::breaker::{Breaker, Causes};
-use crate::strategies::fallback::LastGood;
 use crate::strategies::rate::Rate;
 use crate::strategies::{hedge, retry};
 use compartment::Compartment;
 use floor::Floor;
 use observe::Observer;
+use terms::Answerer;
 
 /// A site's strategies, resolved and live. Lengths are in nanoseconds.
 pub(crate) struct Pipeline {
@@ -93,8 +95,8 @@ pub(crate) struct Pipeline {
     pub(crate) heeds_deadline: bool,
     /// Whether a thread waits for its calls, instead of a task.
     pub(crate) plain: bool,
-    /// The most recent success, where failures are answered with it.
-    pub(crate) last_good: Option<Box<LastGood>>,
+    /// What there is to a fallback beside the function that answers.
+    pub(crate) fallback: Option<Box<Answerer>>,
     floor: Floor,
     /// The strategies that only observe, if there are any.
     observer: Option<Observer>,

@@ -187,7 +187,7 @@ impl<F> Drop for Frame<'_, F> {
 #[must_use = "futures do nothing unless awaited"]
 pub struct Attempt<'a, F, K, N> {
     pub(super) frame: Frame<'a, F>,
-    kind: K,
+    pub(super) kind: K,
     times: PhantomData<N>,
 }
 

@@ -2,7 +2,7 @@ use watertight::resilient;
 
 struct OutOfStock;
 
-#[resilient(retry = 2, fallback = |_error: OutOfStock| 0)]
+#[resilient(timeout = "300ms", fallback = |_error: OutOfStock| 0)]
 async fn get(id: u64) -> Result<u64, OutOfStock> {
     Ok(id)
 }

@@ -9,9 +9,15 @@
 //! resolved by its type: [`Answers`] is implemented once per form, each with a marker of its own, and exactly one fits a
 //! given function.
 //!
+//! What it answers for can be narrowed (`on`), and how many calls it answers for at once can be bounded (`limit`): the
+//! others get what they would get without it.
+//!
 //! Invariants: the body's success never meets the fallback; what the function returns reaches the caller untouched; a
-//! fallback that fails surfaces its own error.
+//! fallback that fails surfaces its own error, which may learn of the first one.
 
+mod cap;
+mod config;
+mod decide;
 mod last_good;
 
 use std::convert::Infallible;
@@ -20,6 +26,9 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+pub(crate) use cap::{Cap, Inside};
+pub use config::Config;
+pub(crate) use config::On;
 pub use last_good::Keepable;
 pub(crate) use last_good::LastGood;
 
@@ -36,6 +45,9 @@ pub mod form {
     /// Takes the caller's error type.
     #[derive(Debug)]
     pub struct TheError;
+    /// Takes the caller's error type, where nothing refuses.
+    #[derive(Debug)]
+    pub struct TheErrorAlone;
     /// Is the most recent success, and no function.
     #[derive(Debug)]
     pub struct LastGood;
@@ -172,23 +184,23 @@ pub trait Answers<Value, E, Whole, Form> {
     /// The future of the answer, where it is not there at once.
     type Later: Future<Output = Whole>;
 
-    /// Answers for a failure.
-    fn answer(self, failure: Failure<E>) -> Landed<Whole, Self::Later>;
+    /// Answers for a failure, which comes back if it was not wanted.
+    fn answer(self, failure: Failure<E>) -> (Landed<Whole, Self::Later>, Option<Failure<E>>);
 }
 
 impl<V, E, W, F: FnOnce() -> O, O: Lands<V, W, Form>, Form> Answers<V, E, W, (form::Nothing, Form)> for F {
     type Later = O::Later;
 
-    fn answer(self, _: Failure<E>) -> Landed<W, O::Later> {
-        self().land()
+    fn answer(self, failure: Failure<E>) -> (Landed<W, O::Later>, Option<Failure<E>>) {
+        (self().land(), Some(failure))
     }
 }
 
 impl<V, E, W, F: FnOnce(Failure<E>) -> O, O: Lands<V, W, Form>, Form> Answers<V, E, W, (form::TheFailure, Form)> for F {
     type Later = O::Later;
 
-    fn answer(self, failure: Failure<E>) -> Landed<W, O::Later> {
-        self(failure).land()
+    fn answer(self, failure: Failure<E>) -> (Landed<W, O::Later>, Option<Failure<E>>) {
+        (self(failure).land(), None)
     }
 }
 
@@ -197,11 +209,29 @@ impl<V, E: From<Error>, W, F: FnOnce(E) -> O, O: Lands<V, W, Form>, Form> Answer
 {
     type Later = O::Later;
 
-    fn answer(self, failure: Failure<E>) -> Landed<W, O::Later> {
-        self(match failure {
-            Failure::Refused(error) => error.into(),
-            Failure::Failed(error) => error,
-        })
-        .land()
+    fn answer(self, failure: Failure<E>) -> (Landed<W, O::Later>, Option<Failure<E>>) {
+        (self(failure.into_error()).land(), None)
+    }
+}
+
+/// A closure that takes the function's own error, where there is nothing else to be told.
+#[derive(Debug)]
+pub struct ErrorAlone<F>(pub F);
+
+// No user can name it, so no message about a fallback that does not fit should.
+#[diagnostic::do_not_recommend]
+impl<V, E, W, F: FnOnce(E) -> O, O: Lands<V, W, Form>, Form> Answers<V, E, W, (form::TheErrorAlone, Form)>
+    for ErrorAlone<F>
+{
+    type Later = O::Later;
+
+    /// # Panics
+    ///
+    /// When it is told of a refusal all the same, which no declaration allows that says so.
+    fn answer(self, failure: Failure<E>) -> (Landed<W, O::Later>, Option<Failure<E>>) {
+        match failure {
+            Failure::Failed(error) => (self.0(error).land(), None),
+            Failure::Refused(error) => unreachable!("watertight refused a call that nothing can refuse: {error}"),
+        }
     }
 }

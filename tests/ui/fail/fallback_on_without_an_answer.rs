@@ -1,0 +1,8 @@
+use watertight::resilient;
+
+#[resilient(timeout = "300ms", fallback(on = refused))]
+async fn get(id: u64) -> Result<u64, watertight::Error> {
+    Ok(id)
+}
+
+fn main() {}
