@@ -60,6 +60,8 @@ use crate::strategies::bulkhead::Keep;
 /// follows is an [`Error`] of kind [`TimedOut`](crate::ErrorKind::TimedOut) or [`Deadline`](crate::ErrorKind::Deadline) as
 /// the last item. Outside of every guarded function it keeps the deadline of the scope, if there is one.
 ///
+/// One slot is kept once: of two streams made in one call, the first has it.
+///
 /// A reader that has stopped to ask keeps the slot until it asks again or drops the stream: nothing here runs by itself.
 ///
 /// Calls that the stream makes back into the same bulkhead run in the slot it keeps, as they would in the function.

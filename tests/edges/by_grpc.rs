@@ -1,9 +1,11 @@
 //! By gRPC: tonic on both sides, with the health service, whose code is generated already.
 
+use std::pin::Pin;
 use std::time::Duration;
 
+use futures::{Stream, StreamExt};
 use tokio::net::TcpListener;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code, Request, Response, Status};
@@ -12,9 +14,10 @@ use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tower::ServiceBuilder;
 use watertight::integrations::tonic::{ClientLayer, ClientService, ServerLayer, failure};
+use watertight::stream::keep;
 use watertight::{Error, ErrorKind, Failure, deadline, resilient};
 use watertight_tests::threads::block_for;
-use watertight_tests::{Stopwatch, ms, site};
+use watertight_tests::{Stopwatch, assert_quiet, ms, site};
 
 use crate::support::{Far, Pace, alone, inheriting};
 
@@ -49,11 +52,21 @@ impl Health for Hop {
         }
     }
 
-    type WatchStream = futures::stream::Empty<Result<HealthCheckResponse, Status>>;
+    type WatchStream = Pin<Box<dyn Stream<Item = Result<HealthCheckResponse, Status>> + Send>>;
 
     async fn watch(&self, _: Request<HealthCheckRequest>) -> Result<Response<Self::WatchStream>, Status> {
-        Err(Status::unimplemented(""))
+        Ok(Response::new(edges_grpc_watch().await?))
     }
+}
+
+/// An answer every 50 ms, without an end.
+#[resilient(timeout = "175ms", bulkhead = "edges_grpc_watch:1")]
+async fn edges_grpc_watch() -> Result<<Hop as Health>::WatchStream, Status> {
+    let answers = futures::stream::repeat(()).then(|()| async {
+        sleep(ms(50)).await;
+        Ok(HealthCheckResponse::default())
+    });
+    Ok(Box::pin(keep(answers)))
 }
 
 /// Would wait for half a minute.
@@ -219,6 +232,23 @@ async fn a_call_is_refused_with_nothing_left_and_ends_by_itself_where_nobody_dro
     assert!(matches!(failure(status), Failure::Refused(error) if error.kind() == ErrorKind::Deadline));
     pace.assert_about("a call in a task", clock.read(), ms(150));
     far.stopped().await;
+}
+
+#[tokio::test]
+async fn a_stream_of_answers_that_keeps_its_slot_is_exceeded_at_the_limit() {
+    let mut client = client(&serve(Hop::Full).await).await;
+    let mut answers = client.watch(HealthCheckRequest::default()).await.expect("a stream").into_inner();
+    answers.message().await.expect("in time").expect("an answer");
+    let second = client.watch(HealthCheckRequest::default()).await.expect_err("one slot");
+    assert_eq!(second.code(), Code::ResourceExhausted);
+    let end = loop {
+        match answers.message().await {
+            Ok(answer) => drop(answer.expect("it has no end")),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(end.code(), Code::DeadlineExceeded, "{end:?}");
+    assert_quiet("edges_grpc_watch", 1);
 }
 
 #[tokio::test]

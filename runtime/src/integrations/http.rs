@@ -217,12 +217,39 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call::Detail;
 
     #[test]
     fn coming_back_is_in_whole_seconds_and_never_at_once() {
         let after = |millis| seconds(Some(Duration::from_millis(millis)));
         assert_eq!((seconds(None), after(0), after(1), after(1_000), after(1_001)), (1, 1, 1, 1, 2));
         assert_eq!(seconds(Some(Duration::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn every_kind_has_its_status_and_none_says_what_is_inside() {
+        let late =
+            [Detail::TimedOut { limit: 7 }, Detail::Cut { ran: 7 }, Detail::Stopped, Detail::Spent { in_queue: true }];
+        let name = "secret-vendor";
+        let refused = [
+            (Detail::Full { name, slots: 8, running: 8, queue: 16, queued: 16 }, "1"),
+            (Detail::Waited { name, slots: 8, waited: 7 }, "1"),
+            (Detail::Crowded { name, threads: 8, at_large: 8, queue: 16, queued: 16 }, "1"),
+            (Detail::WaitedThread { name, threads: 8, at_large: 8, waited: 7 }, "1"),
+            (Detail::Open { name, retry_after: 4_000_000_001, isolated: false }, "5"),
+            (Detail::Open { name, retry_after: 0, isolated: true }, "1"),
+            (Detail::Limited { name, count: 7, unit: 1, retry_after: 2_000_000_000 }, "2"),
+            (Detail::ShuttingDown, "1"),
+            (Detail::Cancelled { has_begun: true }, "1"),
+        ];
+        let all = late.map(|detail| (504, detail, "1")).into_iter();
+        for (status, detail, after) in all.chain(refused.map(|(detail, after)| (503, detail, after))) {
+            let told: Response<String> = response(&Error::new(None, detail));
+            assert_eq!(told.status(), status, "{detail:?}");
+            assert_eq!(told.headers()[header::RETRY_AFTER], after, "{detail:?}");
+            let text = told.into_body();
+            assert!(!text.contains("secret") && !text.contains(|c: char| c.is_ascii_digit()), "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Other libraries, one file and one feature each.
 //!
-//! Two kinds. One puts their traits on top of ours, so that a guard is a `tower` layer. The other lets a deadline leave the
-//! process: a limit that only the caller keeps frees the caller and nobody else, while the database goes on computing an
+//! Two kinds. One puts their traits on top of ours, so that a guard is a `tower` layer. The other lets a deadline come into the
+//! process with a request, and leave it with one or with a query: a limit that only the caller keeps frees the caller and nobody else, while the database goes on computing an
 //! answer that nobody reads, holding the locks and the connection that the next caller needs. So whoever stands between
 //! a guarded function and another system tells that system how long the answer is of use, and tells it when the caller has
 //! left. What travels is the time that is left for the running attempt, whichever ends it first, its timeout or its
