@@ -1,8 +1,10 @@
 //! By gRPC: tonic on both sides, with the health service, whose code is generated already.
 
+use std::future::pending;
 use std::pin::Pin;
 use std::time::Duration;
 
+use axum::http;
 use futures::{Stream, StreamExt};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
@@ -12,7 +14,7 @@ use tonic::{Code, Request, Response, Status};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
-use tower::ServiceBuilder;
+use tower::{Service, ServiceBuilder, service_fn};
 use watertight::integrations::tonic::{ClientLayer, ClientService, ServerLayer, failure};
 use watertight::stream::keep;
 use watertight::{Error, ErrorKind, Failure, deadline, resilient};
@@ -232,6 +234,22 @@ async fn a_call_is_refused_with_nothing_left_and_ends_by_itself_where_nobody_dro
     assert!(matches!(failure(status), Failure::Refused(error) if error.kind() == ErrorKind::Deadline));
     pace.assert_about("a call in a task", clock.read(), ms(150));
     far.stopped().await;
+}
+
+#[resilient(timeout = "60ms")]
+async fn edges_grpc_stall() -> Result<(), Status> {
+    let hangs = service_fn(|_: http::Request<()>| pending::<Result<http::Response<()>, Status>>());
+    let mut client = ServiceBuilder::new().layer(ClientLayer::new()).service(hangs);
+    client.call(http::Request::new(())).await.map(drop).map_err(Status::from_error)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_stalls_does_not_turn_a_cut_off_attempt_into_an_error() {
+    let mut call = std::pin::pin!(edges_grpc_stall());
+    assert!(futures::poll!(&mut call).is_pending());
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(call.await.expect_err("cut off").code(), Code::DeadlineExceeded);
+    assert_eq!((site("edges_grpc_stall").timed_out, site("edges_grpc_stall").error), (1, 0));
 }
 
 #[tokio::test]
