@@ -55,6 +55,12 @@ pub(crate) struct OutageArgs {
     /// Write the results here as well, with all settings.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Where the dashboard is served while it runs; a port of the system's choice unless written.
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+    pub(crate) dashboard: std::net::SocketAddr,
+    /// Serve the dashboard on after the runs, until Ctrl-C.
+    #[arg(long)]
+    pub(crate) stay: bool,
     /// Four seconds per run: the shape, with rougher figures.
     #[arg(long, conflicts_with = "seconds")]
     pub(crate) quick: bool,

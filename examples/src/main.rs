@@ -15,6 +15,7 @@ mod args;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -56,6 +57,7 @@ async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {
     // Before the wait, not after it: a path that cannot be written is known now.
     let file = args.json.as_deref().map(writable).transpose()?;
     let stop = stop::on_interrupt();
+    let dashboard = dashboard(args.dashboard).await;
     let outage = outage::both(args.settings(), &stop, &Progress::for_stderr()).await?;
     let report = report(&outage, args.quick);
     // A reader who left early, as `head` does, is no failure.
@@ -64,7 +66,28 @@ async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {
         file.set_len(0)?;
         writeln!(file, "{:#}", json::document(&outage))?;
     }
+    if let Some(dashboard) = dashboard {
+        if args.stay && !outage.partial {
+            eprintln!("the dashboard stays at {} until Ctrl-C", dashboard.url());
+            stop.stopped().await;
+        }
+        dashboard.stop().await;
+    }
     Ok(if outage.partial { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// The dashboard while the outage runs. Without one the outage is the same, so a port that is taken stops nothing.
+async fn dashboard(address: SocketAddr) -> Option<watertight::dashboard::Serving> {
+    match watertight::dashboard::serve(address).await {
+        Ok(serving) => {
+            eprintln!("watch it live: {}", serving.url());
+            Some(serving)
+        }
+        Err(error) => {
+            eprintln!("no dashboard: {error}");
+            None
+        }
+    }
 }
 
 fn writable(path: &Path) -> anyhow::Result<File> {

@@ -35,6 +35,7 @@
 //! |---|---|---|
 //! | `catalogue` | on | functions are listed before their first call, through a list the linker makes |
 //! | `metrics` | on | [`export`] through the `metrics` facade |
+//! | `dashboard` | off | `dashboard`: a page that says which function hurts users now |
 //! | `json` | off | catalogue and findings as JSON |
 //! | `rate` | off | the key `rate`, through the `governor` crate |
 //! | `tracing` | off | events on refusals, cut-offs, overruns and breaker changes; `docs/metrics.md` |
@@ -50,10 +51,13 @@
 
 #[doc(hidden)]
 pub mod __private;
+pub mod advice;
 mod base;
 mod call;
 mod catalogue;
 pub mod check;
+#[cfg(feature = "dashboard")]
+pub mod dashboard;
 mod declaration;
 pub mod export;
 pub mod guard;
@@ -72,6 +76,7 @@ mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use advice::{advise, advise_since};
 pub use base::histogram::Bands;
 pub use call::ids::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
@@ -121,6 +126,10 @@ mod pages {
     #[cfg(feature = "json")]
     #[doc = include_str!("../../docs/check.md")]
     struct Check;
+
+    #[cfg(feature = "dashboard")]
+    #[doc = include_str!("../../docs/dashboard.md")]
+    struct Dashboard;
 
     #[doc = include_str!("../../docs/metrics.md")]
     struct Metrics;

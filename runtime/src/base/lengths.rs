@@ -60,7 +60,7 @@ impl Lengths {
         Some(upper_bound(passed.band).unwrap_or_else(|| lower_bound(passed.band)))
     }
 
-    fn since(&self, earlier: &Self) -> Self {
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
         Self { completed: self.completed.since(&earlier.completed), cut_off: self.cut_off.since(&earlier.cut_off) }
     }
 }

@@ -41,6 +41,7 @@ impl SiteFigures {
             (&mut self.panicked, other.panicked),
             (&mut self.fallback_used, other.fallback_used),
             (&mut self.fallback_failed, other.fallback_failed),
+            (&mut self.fallback_full, other.fallback_full),
             (&mut self.retries, other.retries),
             (&mut self.queued, other.queued),
             (&mut self.throttled, other.throttled),

@@ -86,6 +86,8 @@ pub(crate) struct Bulkhead {
     id: u32,
     name: &'static str,
     front: Apart<Front>,
+    /// The marks of the time before they were last taken: running, queued.
+    past: [AtomicU32; 2],
     line: Mutex<Line>,
     learner: Option<adapt::Learner>,
     /// The compartments of keys, once somebody has one.
@@ -122,6 +124,7 @@ impl Bulkhead {
                 peak_running: AtomicU32::new(0),
                 peak_queued: AtomicU32::new(0),
             }),
+            past: [AtomicU32::new(0), AtomicU32::new(0)],
             line: Mutex::new(Line::with_room_for(limits.queue)),
             learner: None,
             keyed: OnceLock::new(),
@@ -338,6 +341,18 @@ impl Bulkhead {
         Limits { slots: self.word().slots(), queue: self.front.bound.load(Ordering::Relaxed) }
     }
 
+    /// How many have run and waited at once at most since this was asked before, for one who asks regularly; the marks of
+    /// the whole time stay.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn take_peaks(&self) -> [u32; 2] {
+        let seen = self.word();
+        let running = self.front.peak_running.swap(seen.running(), Ordering::Relaxed);
+        let queued = self.front.peak_queued.swap(seen.queued(), Ordering::Relaxed);
+        self.past[0].fetch_max(running, Ordering::Relaxed);
+        self.past[1].fetch_max(queued, Ordering::Relaxed);
+        [running.max(seen.running()), queued.max(seen.queued())]
+    }
+
     pub(crate) fn occupancy(&self) -> Occupancy {
         let seen = self.word();
         Occupancy {
@@ -345,8 +360,8 @@ impl Bulkhead {
             running: seen.running(),
             queue: self.front.bound.load(Ordering::Relaxed),
             queued: seen.queued(),
-            peak_running: self.front.peak_running.load(Ordering::Relaxed),
-            peak_queued: self.front.peak_queued.load(Ordering::Relaxed),
+            peak_running: self.front.peak_running.load(Ordering::Relaxed).max(self.past[0].load(Ordering::Relaxed)),
+            peak_queued: self.front.peak_queued.load(Ordering::Relaxed).max(self.past[1].load(Ordering::Relaxed)),
         }
     }
 }

@@ -1,0 +1,64 @@
+// Which page is shown, and the stream that keeps it up to date.
+
+import { say } from "./dom.js";
+import { wall } from "./wall.js";
+import { page } from "./function.js";
+
+const base = document.body.dataset.base;
+const main = document.getElementById("main");
+const live = document.getElementById("live");
+const headline = document.getElementById("headline");
+let view = null;
+let last = null;
+
+async function act(name, what) {
+  const token = window.prompt("The dashboard's token");
+  if (!token) return "nothing was changed";
+  const answer = await fetch(`${base}api/breaker`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body: JSON.stringify({ name, act: what }) });
+  return answer.ok ? "done" : answer.text();
+}
+
+function show() {
+  const [, kind, id] = /^#\/(f)\/(.+)$/.exec(location.hash) ?? [];
+  view = kind ? page(decodeURIComponent(id), base, document.body.dataset.token === "yes" ? act : null) : wall();
+  document.title = view.title;
+  main.replaceChildren(view.node);
+  if (last) view.update(last);
+}
+
+window.addEventListener("hashchange", () => {
+  show();
+  main.focus();
+});
+
+function take(wall) {
+  last = wall;
+  say(headline, wall.headline);
+  headline.classList.toggle("alarm", wall.harmed);
+  view.update(wall);
+  document.body.dataset.seconds = wall.seconds;
+}
+
+show();
+take(JSON.parse(document.getElementById("first").textContent));
+
+function connect() {
+  const stream = new EventSource(`${base}api/stream`);
+  stream.addEventListener("open", () => say(live, "live"));
+  stream.addEventListener("wall", (event) => {
+    say(live, "live");
+    take(JSON.parse(event.data));
+  });
+  stream.addEventListener("error", async () => {
+    if (stream.readyState !== EventSource.CLOSED) {
+      say(live, "connection lost, trying again");
+      return;
+    }
+    // A stream that was refused says why to those who ask for it plainly.
+    const answer = await fetch(`${base}api/wall`).catch(() => null);
+    say(live, answer?.ok ? "not live: as many watch as may, and this page asks again every ten seconds" : "the process has gone");
+    if (answer?.ok) take(await answer.json());
+    setTimeout(connect, 10000);
+  });
+}
+connect();

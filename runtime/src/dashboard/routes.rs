@@ -1,0 +1,143 @@
+//! Addresses and answers.
+//!
+//! | address | answer |
+//! |---|---|
+//! | `/` | the page |
+//! | `/assets/NAME` | its parts |
+//! | `/api/wall`, `/api/stream` | the wall, once, and every second as server-sent events |
+//! | `/api/function?id=ID&span=hour` | every panel of one function |
+//! | `/api/catalogue` | every function with its settings, and the findings of the check |
+//! | `/api/advice` | [`advise`](crate::advise) |
+//! | `/metrics` | Prometheus text |
+//! | `POST /api/breaker` | `{"name": "..", "act": "isolate" or "reset"}`, with the token |
+//!
+//! Invariant: every address but the last reads and changes nothing.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, OriginalUri, Path, Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::map_response;
+use axum::response::sse::Sse;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+
+use super::history::ring::Span;
+use super::history::{changes, declared};
+use super::panels::{self, View};
+use super::{Shared, access, assets, viewers};
+use crate::check::check;
+use crate::{advice, export, listing, registry};
+
+type Dash = State<Arc<Shared>>;
+
+/// The longest request body, in bytes.
+const LONGEST: usize = 4_096;
+
+pub(super) fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/assets/{name}", get(asset))
+        .route("/api/wall", get(wall))
+        .route("/api/stream", get(stream))
+        .route("/api/function", get(function))
+        .route("/api/catalogue", get(catalogue))
+        .route("/api/advice", get(advise))
+        .route("/api/breaker", post(act_on_breaker))
+        .route("/metrics", get(metrics))
+        .layer(DefaultBodyLimit::max(LONGEST))
+        .layer(map_response(access::with_policy))
+        .with_state(shared)
+}
+
+/// The page, with addresses of its parts that are right wherever the router is mounted.
+async fn page(State(shared): Dash, OriginalUri(uri): OriginalUri) -> Response {
+    shared.history.keep_going();
+    let path = uri.path();
+    let last = path.rsplit('/').next().unwrap_or_default();
+    // Relative to what stands before the last slash. The segment is one of the path, so it holds no slash and no quote that
+    // is not escaped; what else could end an attribute is left out all the same.
+    let plain = last.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~' | '%'));
+    let base = if last.is_empty() || !plain { String::new() } else { format!("{last}/") };
+    let token = if shared.token.is_some() { "yes" } else { "no" };
+    // So that something is there before the first second is over. Nothing in it can end the element it stands in.
+    let first = viewers::wall_text(&shared).replace('<', "\\u003c");
+    let text = assets::PAGE.replace("{{base}}", &base).replace("{{token}}", token).replace("{{first}}", &first);
+    ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
+}
+
+async fn asset(Path(name): Path<String>) -> Response {
+    match assets::find(&name) {
+        Some((kind, text)) => ([(CONTENT_TYPE, kind)], text).into_response(),
+        None => (StatusCode::NOT_FOUND, "there is no such part of the page").into_response(),
+    }
+}
+
+fn as_json(text: String) -> Response {
+    ([(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+async fn wall(State(shared): Dash) -> Response {
+    shared.history.keep_going();
+    as_json(viewers::wall_text(&shared))
+}
+
+async fn stream(State(shared): Dash) -> Response {
+    shared.history.keep_going();
+    if let Some(place) = shared.viewers.take() {
+        return Sse::new(viewers::watch(Arc::clone(&shared), place)).into_response();
+    }
+    let most = shared.viewers.most();
+    let what = format!("{most} watch already, and that is as many as may; close a page, or allow more with `viewers`");
+    (StatusCode::SERVICE_UNAVAILABLE, what).into_response()
+}
+
+async fn function(State(shared): Dash, Query(asked): Query<HashMap<String, String>>) -> Response {
+    let id = asked.get("id").map_or("", String::as_str);
+    let Some((declaration, all)) = declared(id) else {
+        return (StatusCode::NOT_FOUND, "there is no such function in this binary").into_response();
+    };
+    let span = if asked.get("span").is_some_and(|span| span == "hour") { Span::Hour } else { Span::Minutes };
+    let kept = shared.history.read();
+    let view = View { kept: &kept, span, id, declaration, all: &all };
+    as_json(panels::function(&view).to_string())
+}
+
+async fn catalogue() -> Response {
+    let (catalogue, report) = (listing::catalogue(), check());
+    as_json(format!("{{\"catalogue\":{},\"check\":{}}}", catalogue.to_json(), report.to_json()))
+}
+
+async fn advise() -> Response {
+    as_json(advice::advise().to_json())
+}
+
+async fn metrics() -> Response {
+    ([(CONTENT_TYPE, export::PROMETHEUS)], export::prometheus()).into_response()
+}
+
+async fn act_on_breaker(State(shared): Dash, headers: HeaderMap, body: String) -> Response {
+    let Some(token) = &shared.token else {
+        let what = "this dashboard is read-only; give it a token with `Dashboard::new().token(..)`";
+        return (StatusCode::FORBIDDEN, what).into_response();
+    };
+    if !token.is_in(&headers) {
+        return (StatusCode::UNAUTHORIZED, "that is not the token").into_response();
+    }
+    let asked: Value = serde_json::from_str(&body).unwrap_or_default();
+    let name = asked["name"].as_str().unwrap_or_default();
+    let (count, what) = match asked["act"].as_str() {
+        Some("isolate") => (registry::isolate_breaker(name), "held open"),
+        Some("reset") => (registry::reset(name), "closed"),
+        _ => return (StatusCode::BAD_REQUEST, "`act` is \"isolate\" or \"reset\"").into_response(),
+    };
+    if count == 0 {
+        return (StatusCode::NOT_FOUND, "there is no such breaker").into_response();
+    }
+    changes::note(None, format!("breaker `{name}` was {what} from the dashboard"));
+    as_json(json!({ "breakers": count }).to_string())
+}
