@@ -169,6 +169,25 @@ fn openmetrics_ends_as_it_must_and_names_families_without_their_suffix() {
     assert!(text.contains("# UNIT watertight_attempt_seconds seconds\n"));
 }
 
+#[allow(dead_code)] // listed is enough
+#[resilient(timeout = "1s")]
+async fn prometheus_plain() -> Result<(), AppError> {
+    Ok(())
+}
+
+#[test]
+fn a_function_that_declares_little_is_a_short_part_of_the_page() {
+    let page = prometheus();
+    let of = |name: &str| {
+        page.lines().filter(|line| line.contains(&format!("function=\"{name}\""))).map(str::len).sum::<usize>()
+    };
+    assert!(of("prometheus_plain") < 20_000, "{}", of("prometheus_plain"));
+    assert!(
+        !page.lines().any(|line| line.contains("queue_wait") && line.contains("prometheus_plain")),
+        "it waits for nothing"
+    );
+}
+
 #[test]
 fn promtool_finds_nothing_wrong_with_the_page() {
     let spawned = Command::new("promtool")

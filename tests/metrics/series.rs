@@ -26,6 +26,12 @@ async fn series(hangs: bool) -> Result<u32, AppError> {
     Err(AppError::Broken("down"))
 }
 
+#[allow(dead_code)] // there for the series of old successes
+#[resilient(timeout = "1s", fallback = last_good("60s"))]
+async fn series_kept() -> Result<u32, AppError> {
+    Ok(1)
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_series_is_one_of_the_list_with_its_kind_its_labels_and_its_help() {
     series(true).await.unwrap();
@@ -74,7 +80,7 @@ fn the_series_of_threads_are_there_at_zero_before_any_is_started() {
 }
 
 #[allow(dead_code)] // never called is what it is about
-#[resilient(timeout = "1s", retry = 2, fallback = || 0)]
+#[resilient(timeout = "1s", retry = 2, bulkhead = "never_called_function:1", fallback = || 0)]
 async fn never_called_function() -> Result<u32, AppError> {
     Ok(1)
 }

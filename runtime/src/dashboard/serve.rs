@@ -193,3 +193,27 @@ impl AsyncWrite for Patient {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_that_makes_no_progress_ends_its_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let silent = TcpStream::connect(listener.local_addr().expect("bound")).await.expect("connected");
+        let (stream, _) = listener.accept().await.expect("accepted");
+        let mut patient = Patient { stream, stuck: None, _place: None };
+        // The other end reads nothing, so the system's buffers fill; the clock then runs ahead.
+        let chunk = vec![0; 1 << 20];
+        let error = loop {
+            if let Err(error) = patient.write_all(&chunk).await {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(silent);
+    }
+}

@@ -109,3 +109,37 @@ pub(super) fn wall_text(shared: &Shared) -> String {
     let kept = shared.history.read();
     wall::panel(&kept, shared.viewers.count()).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dashboard::history::History;
+
+    fn shared() -> Arc<Shared> {
+        Arc::new(Shared { history: History::shared(), viewers: Viewers::new(1), token: None })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_takes_nothing_loses_its_place_after_ten_seconds_and_not_sooner() {
+        let shared = shared();
+        let place = shared.viewers.take().expect("free");
+        assert!(shared.viewers.take().is_none(), "there is one place");
+        let frames = watch(Arc::clone(&shared), place);
+        // Two frames wait for it, and the third is held out to it for ten seconds.
+        tokio::time::sleep(PATIENCE).await;
+        assert_eq!(shared.viewers.count(), 1);
+        tokio::time::sleep(3 * HEARTBEAT).await;
+        assert_eq!(shared.viewers.count(), 0, "its place is free, although it is still connected");
+        drop(frames);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_has_gone_is_noticed_within_a_heartbeat_although_nothing_happens() {
+        let shared = shared();
+        let frames = watch(Arc::clone(&shared), shared.viewers.take().expect("free"));
+        tokio::task::yield_now().await;
+        drop(frames);
+        tokio::time::sleep(HEARTBEAT + Duration::from_millis(1)).await;
+        assert_eq!(shared.viewers.count(), 0);
+    }
+}

@@ -9,6 +9,7 @@ impl SiteFigures {
     /// Adds another function's figures; name and place stay.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.merge_sums(other);
+        self.declares.iter_mut().zip(other.declares).for_each(|(mine, theirs)| *mine |= theirs);
         add(&mut self.deadline_used, &other.deadline_used);
         self.latency.merge(&other.latency);
         self.cut_off.merge(&other.cut_off);

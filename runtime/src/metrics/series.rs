@@ -4,7 +4,8 @@
 //! whoever moves from one to the other in an incident. So the walk over a snapshot stands here, and an exporter is a
 //! [`Sink`] for what the walk meets.
 //!
-//! Invariants: every series is met exactly once at every walk, those at zero included; the labels of a metric come in the order of
+//! Invariants: every series is met exactly once at every walk, those at zero included, if their function declares what they
+//! count; the labels of a metric come in the order of
 //! [`names`]; user text is in label values only.
 
 use std::borrow::Cow;
@@ -129,11 +130,19 @@ fn walk_attempts(site: &SiteFigures, sink: &mut impl Sink) {
 fn walk_lengths(site: &SiteFigures, sink: &mut impl Sink) {
     sink.histogram(names::LATENCY, &of(site), &site.latency);
     sink.histogram(names::CUT_OFF, &of(site), &site.cut_off);
-    sink.histogram(names::LAST_GOOD_AGE, &of(site), &site.last_good_age);
+    // A histogram is two dozen lines, so one that can never have anything in it is left out.
+    let [slots, tokens, last_good] = site.declares;
+    if last_good {
+        sink.histogram(names::LAST_GOOD_AGE, &of(site), &site.last_good_age);
+    }
     for fate in WaitFate::ALL {
         let labels = with(site, ("outcome", fate.as_str()));
-        sink.histogram(names::QUEUE_WAIT, &labels, site.waits(fate));
-        sink.histogram(names::TOKEN_WAIT, &labels, site.token_waits(fate));
+        if slots {
+            sink.histogram(names::QUEUE_WAIT, &labels, site.waits(fate));
+        }
+        if tokens {
+            sink.histogram(names::TOKEN_WAIT, &labels, site.token_waits(fate));
+        }
     }
 }
 

@@ -154,6 +154,8 @@ pub struct SiteFigures {
     pub cut_off: Bands,
     /// How old the successes were that were served again.
     pub last_good_age: Bands,
+    /// Which waits there can be: for a slot, for a token; and whether old successes are kept.
+    pub(super) declares: [bool; 3],
     pub(super) fates: [[u64; FallbackUse::ALL.len()]; Fate::ALL.len()],
     pub(super) attempts: [u64; AttemptFate::ALL.len()],
     pub(super) rungs: [(u64, u64); LATE_RUNGS],
@@ -222,6 +224,11 @@ impl SiteFigures {
             latency: all.latency,
             cut_off: all.cut_off,
             last_good_age: all.last_good_age,
+            declares: [
+                declaration.bulkhead.is_some() || declaration.isolate.is_some(),
+                declaration.rate.is_some(),
+                declaration.fallback.is_some_and(|it| it.last_good.is_some()),
+            ],
             fates: all.fates,
             attempts: all.attempts,
             rungs: all.rungs,

@@ -8,6 +8,8 @@ const base = document.body.dataset.base;
 const main = document.getElementById("main");
 const live = document.getElementById("live");
 const headline = document.getElementById("headline");
+const spoken = document.getElementById("spoken");
+let told = "";
 let view = null;
 let last = null;
 
@@ -35,6 +37,11 @@ function take(wall) {
   last = wall;
   say(headline, wall.headline);
   headline.classList.toggle("alarm", wall.harmed);
+  // The figures change every second; who hurts, and by what, is worth interrupting somebody for.
+  if (told !== wall.worst) {
+    told = wall.worst;
+    say(spoken, wall.headline);
+  }
   view.update(wall);
   document.body.dataset.seconds = wall.seconds;
 }

@@ -21,6 +21,7 @@ export function picker() {
     el("p", {}, "As an attribute: ", attribute, " ", copy, " ", copied));
   let data = null;
   let wanted = null;
+  let keyed = false;
 
   const choose = (ms) => {
     wanted = ms;
@@ -104,7 +105,7 @@ export function picker() {
       ["attempts a call", now.attempts === null ? "not observed" : data.retries_of_timeouts ? `${now.attempts.toFixed(3)}, since timeouts are tried again up to ${data.retries_of_timeouts} times` : "1, since timeouts are not tried again"],
       ["calls that fail", now.fails_if_not === null ? "not observed" : data.retries_of_timeouts ? `${percent(now.fails_if_independent)} if attempts fail independently, ${percent(now.fails_if_not)} if what is slow stays slow` : percent(now.fails_if_not)],
       ["at worst", now.worst === null ? "no end" : `${length(now.worst)} a call${now.deadline ? `, and its deadline is ${length(now.deadline)}` : ""}`],
-      ["slots", `${count(now.occupied)} occupied on average (Little's law), if ${count(data.demand)} attempts a second got one, as many as asked; with ${now.slots}, one in twenty waits at most`],
+      ["slots", `${count(now.occupied)} occupied on average (Little's law), if ${count(data.demand)} attempts a second got one, as many as asked${keyed ? ", over all keys" : ""}; with ${now.slots}, one in twenty waits at most`],
     ];
     says.replaceChildren(...lines.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]));
     say(attribute, `timeout = "${written(now.ms)}"`);
@@ -112,6 +113,7 @@ export function picker() {
 
   return { node, update(all) {
     data = all.picker;
+    keyed = Boolean(all.compartment?.sampled && !all.compartment.threads);
     node.hidden = !data || data.candidates.length === 0;
     if (node.hidden) return;
     const known = data.candidates.some((one) => one.ms === wanted);

@@ -43,6 +43,9 @@ pub(crate) fn panel(kept: &Kept, viewers: usize) -> Value {
         "now": seconds,
         "headline": headline,
         "harmed": is_harmed,
+        "worst": heads.iter().max_by_key(|it| it.harmed).filter(|_| is_harmed).map(|it| {
+            format!("{}: {}", it.name, it.reason.unwrap_or_default())
+        }),
         "classes": CLASSES,
         "calls_per_second": calls as f64 / seconds as f64,
         "harmed_per_second": harmed as f64 / seconds as f64,
