@@ -82,6 +82,8 @@ pub(crate) struct Fallback {
     pub(crate) value: Expr,
     /// The oldest success that answers, in nanoseconds; `value` is the call of `last_good`, then.
     pub(crate) last_good: Option<u64>,
+    /// Each key has one of its own.
+    pub(crate) keyed: bool,
     /// Everything it answers for, where a list says so.
     pub(crate) kinds: Option<Vec<Kind>>,
     /// Which of the body's own errors.

@@ -89,7 +89,13 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
     let isolate = args.isolate.take().map(|threads| Isolate { key, threads });
     let timeout = args.timeout.get().copied();
     let breaker = args.breaker.take().map(|breaker| decide_breaker(breaker, timeout, has, errors));
-    let around = fallback::Around { has, breaker: breaker.is_some(), refuses, inherited: args.fallback.is_inherited() };
+    let around = fallback::Around {
+        has,
+        breaker: breaker.is_some(),
+        key: args.key.written(),
+        refuses,
+        inherited: args.fallback.is_inherited(),
+    };
     let fallback = args.fallback.take().map(|fallback| fallback::decide(fallback, &around, errors));
     let item = item?;
     Some(Plan {

@@ -115,19 +115,21 @@ pub(crate) fn bulkhead(config: &bulkhead::Config, observing: bool) -> &'static B
     let id = registry.next_id();
     // Leaked on purpose, here and below: a name lives as long as the process, and guards then need no count of owners.
     let live = *registry.bulkheads.entry(key).or_insert_with(|| {
-        let limits = declared.unwrap_or(Limits::UNDECLARED);
-        let made = match floor {
+        let made = match (declared, floor) {
+            (None, _) => Bulkhead::stand_in(id, shown(key)),
             // Nothing is learned from calls that are all let in, so a twin has as many slots as there can be.
-            Some(floor) if !observing => Bulkhead::adaptive(id, shown(key), limits, floor),
-            _ => Bulkhead::new(id, shown(key), limits),
+            (Some(limits), Some(floor)) if !observing => Bulkhead::adaptive(id, shown(key), limits, floor),
+            (Some(limits), _) => Bulkhead::new(id, shown(key), limits),
         };
         Box::leak(Box::new(made))
     });
     drop(registry);
+    if let (Some(limits), Some(floor), true) = (declared, floor, is_first && !observing) {
+        live.adapt(floor, limits);
+        return live;
+    }
     let limits = live.limits();
-    // A stand-in has fixed slots, and those that were to be measured would begin at their ceiling.
-    let replaces = is_first && (floor.is_none() || observing);
-    let tightened = declared.map_or(limits, |declared| if replaces { declared } else { limits.stricter(declared) });
+    let tightened = declared.map_or(limits, |declared| if is_first { declared } else { limits.stricter(declared) });
     if tightened != limits {
         live.resize(tightened);
     }

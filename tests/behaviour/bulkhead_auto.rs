@@ -8,10 +8,11 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures::future::join_all;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
-use watertight::{Error, resilient};
+use watertight::{Error, Guard, guard, resilient};
 use watertight_tests::{assert_idle, bulkhead, ms, site};
 
 /// A dependency behind a wire.
@@ -225,4 +226,22 @@ collapse! {
     eight_workers_of_100_ms_are_found_and_used_under_a_deadline, auto_d100, D100, "auto_d100", "auto_d100:auto/queue:16", deadline, 100;
     eight_workers_of_150_ms_are_found_and_used_under_a_deadline, auto_d150, D150, "auto_d150", "auto_d150:auto/queue:16", deadline, 150;
     eight_workers_of_200_ms_are_found_and_used_under_a_timeout, auto_t200, T200, "auto_t200", "auto_t200:auto/queue:16", timeout, 200;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bulkhead_that_was_joined_first_follows_what_is_measured_once_that_is_declared() {
+    let early =
+        Guard::named("auto-early").bulkhead(guard::Bulkhead::join("auto_late")).timeout(ms(50)).build().unwrap();
+    let stand_in = bulkhead("auto_late").slots;
+    let declared = guard::Bulkhead::auto("auto_late").floor(2).ceiling(16);
+    Guard::named("auto-late").bulkhead(declared).timeout(ms(50)).build().unwrap();
+    let first = bulkhead("auto_late").slots;
+    assert!((2..=16).contains(&first), "{first}, which was {stand_in}");
+    // Those who joined first teach it, too.
+    for _ in 0..200 {
+        let calls = (0..bulkhead("auto_late").slots).map(|_| early.run(std::future::pending::<Result<(), Error>>));
+        join_all(calls).await;
+    }
+    assert_eq!(bulkhead("auto_late").slots, 2, "a dependency that hangs is asked by as few as the floor allows");
+    assert_idle("auto-early");
 }

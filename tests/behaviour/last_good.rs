@@ -129,3 +129,77 @@ async fn what_runs_on_threads_of_its_own_is_kept_as_well() {
     assert_eq!(last_good_isolated(false).await.unwrap(), 3);
     assert_eq!(site("last_good_isolated").last_good_age.count(), 1);
 }
+
+#[resilient(timeout = "50ms", fallback = last_good("60s"), key = tenant)]
+async fn last_good_keyed(tenant: u32, answer: Option<&'static str>) -> Result<&'static str, AppError> {
+    let _ = tenant;
+    match answer {
+        Some(answer) => Ok(answer),
+        None => std::future::pending().await,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_key_is_answered_with_its_own_success_and_with_nobody_elses() {
+    assert_eq!(last_good_keyed(1, Some("one")).await.unwrap(), "one");
+    advance(30 * SECOND).await;
+    assert_eq!(last_good_keyed(2, Some("two")).await.unwrap(), "two");
+    assert_eq!(last_good_keyed(1, None).await.unwrap(), "one");
+    assert_eq!(last_good_keyed(2, None).await.unwrap(), "two");
+    assert_eq!(last_good_keyed(3, None).await.unwrap_err().kind(), Some(ErrorKind::TimedOut), "it had none");
+    advance(30 * SECOND).await;
+    assert!(last_good_keyed(1, None).await.is_err(), "older than a minute");
+    assert_eq!(last_good_keyed(2, None).await.unwrap(), "two");
+    let figures = site("last_good_keyed");
+    assert_eq!(figures.fate_with(Fate::TimedOut, FallbackUse::LastGood), 3);
+    assert_eq!(figures.fate_with(Fate::TimedOut, FallbackUse::Failed), 2);
+}
+
+#[resilient(timeout = "50ms", fallback = last_good("1h"), key = key)]
+async fn last_good_crowd(key: u32, well: bool) -> Result<Arc<u32>, AppError> {
+    if well { Ok(Arc::new(key)) } else { Err(AppError::Broken("down")) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn however_many_keys_there_are_only_the_latest_thousands_are_kept() {
+    let mut answers = Vec::new();
+    for key in 0..20_000 {
+        answers.push(last_good_crowd(key, true).await.unwrap());
+    }
+    let kept = answers.iter().filter(|answer| Arc::strong_count(answer) > 1).count();
+    assert_eq!(kept, 4_096);
+    assert_eq!(*last_good_crowd(19_999, false).await.unwrap(), 19_999);
+    assert_eq!(last_good_crowd(0, false).await.unwrap_err().broken(), Some("down"));
+}
+
+struct Shelves;
+
+impl Shelves {
+    #[resilient(
+        bulkhead = "last_good_all:1/queue:1",
+        hedge = "10ms",
+        idempotent,
+        retry(1, budget = off, backoff = "1ms..1ms"),
+        fallback = last_good("60s"),
+        key = (tenant, &page)
+    )]
+    async fn last_good_all(&self, tenant: &str, page: String, well: bool) -> Result<String, AppError> {
+        if well { Ok(format!("{tenant} {page}")) } else { Err(AppError::Broken("down")) }
+    }
+
+    #[resilient(timeout = "50ms", bulkhead = "last_good_both:9", fallback = last_good("60s", shared), key = tenant)]
+    async fn last_good_both(&self, tenant: u32, well: bool) -> Result<u32, AppError> {
+        if well { Ok(tenant) } else { Err(AppError::Broken("down")) }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_serves_everything_that_is_kept_by_key_unless_the_answer_is_for_all() {
+    for page in ["a", "b"] {
+        Shelves.last_good_all("acme", page.to_owned(), true).await.unwrap();
+    }
+    assert_eq!(Shelves.last_good_all("acme", "a".to_owned(), false).await.unwrap(), "acme a");
+    assert!(Shelves.last_good_all("other", "a".to_owned(), false).await.is_err());
+    assert_eq!(Shelves.last_good_both(1, true).await.unwrap(), 1);
+    assert_eq!(Shelves.last_good_both(2, false).await.unwrap(), 1, "shared, as it says");
+}

@@ -225,6 +225,7 @@ fn hedge(hedge: Hedge, config: &TokenStream) -> TokenStream {
 
 fn fallback(fallback: &Fallback, config: &TokenStream) -> TokenStream {
     let last_good = fallback.last_good.map(|nanos| quote!(.last_good(#nanos)));
+    let keyed = fallback.keyed.then(|| quote!(.keyed()));
     let limit = fallback.limit.map(|calls| quote!(.limit(#calls)));
     let errors_alone = fallback.errors_alone.then(|| quote!(.errors_alone()));
     let on = fallback.kinds.as_ref().map(|kinds| {
@@ -239,7 +240,7 @@ fn fallback(fallback: &Fallback, config: &TokenStream) -> TokenStream {
         });
         quote!(.on_nothing() #(#words)*)
     });
-    quote!(#config::new() #last_good #on #limit #errors_alone)
+    quote!(#config::new() #last_good #keyed #on #limit #errors_alone)
 }
 
 fn backoff(backoff: Backoff) -> TokenStream {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use watertight::Guard;
-use watertight::guard::{Backoff, Breaker, BreakerOn, Budget, Builder, Bulkhead, Jitter, Rate, Retry, RetryOn};
+use watertight::guard::{Backoff, Breaker, BreakerOn, Budget, Builder, Bulkhead, Hedge, Jitter, Rate, Retry, RetryOn};
 
 use super::plan;
 
@@ -297,5 +297,34 @@ fn pauses() {
             |it| it.retry(Retry::new(1).backoff(Backoff::between(MS, 5 * MS)).max_duration(6 * MS)),
             true,
         ),
+    ]);
+}
+
+#[test]
+fn hedges_keys_and_what_is_kept() {
+    agree(&[
+        ("idempotent, hedge = \"1ms\"", |it| it.idempotent().hedge(Hedge::after(MS)), true),
+        ("idempotent, hedge = \"999us\"", |it| it.idempotent().hedge(Hedge::after(999_000 * NS)), false),
+        ("idempotent, hedge = \"p50\"", |it| it.idempotent().hedge(Hedge::percentile(50.0)), true),
+        ("idempotent, hedge = \"p49\"", |it| it.idempotent().hedge(Hedge::percentile(49.0)), false),
+        ("idempotent, hedge = \"p99.9\"", |it| it.idempotent().hedge(Hedge::percentile(99.9)), true),
+        ("idempotent, hedge = \"p100\"", |it| it.idempotent().hedge(Hedge::percentile(100.0)), false),
+        ("hedge = \"p95\"", |it| it.hedge(Hedge::percentile(95.0)), false),
+        (
+            "idempotent, hedge(after = \"50ms\", floor = \"5ms\")",
+            |it| it.idempotent().hedge(Hedge::after(50 * MS).floor(5 * MS)),
+            false,
+        ),
+        (
+            "idempotent, timeout = \"300ms\", hedge = \"300ms\"",
+            |it| it.idempotent().timeout(300 * MS).hedge(Hedge::after(300 * MS)),
+            false,
+        ),
+        ("bulkhead = \"limits:1\", key = id", |it| it.bulkhead(slots(1)).keyed(), true),
+        ("timeout = \"1s\", key = id", |it| it.timeout(1_000 * MS).keyed(), false),
+        ("bulkhead = \"limits:auto\", key = id", |it| it.bulkhead(Bulkhead::auto("limits")).keyed(), false),
+        ("fallback = last_good(\"1ns\", shared)", |it| it.last_good(NS), true),
+        ("fallback = last_good(\"0s\", shared)", |it| it.last_good(Duration::ZERO), false),
+        ("fallback = last_good(\"60s\"), key = id", |it| it.last_good(60_000 * MS).keyed(), true),
     ]);
 }

@@ -21,12 +21,13 @@ use crate::plan::{Fallback, Passes};
 pub(super) fn answers_another(args: &Args, item: &Item, errors: &mut Errors) {
     if let Some(last_good) = args.fallback.get().and_then(|fallback| fallback.last_good)
         && !last_good.shared
+        && !args.key.written()
         && !item.sig.inputs.is_empty()
     {
         errors.at(
             last_good.at,
             "one answer is kept for the function, so a caller could be given the answer to another's question",
-            "write `last_good(\"60s\", shared)` if every caller may see the same answer, or name a function",
+            "add `key = EXPRESSION` to keep one for each key, write `last_good(\"60s\", shared)` if every caller may see the same, or name a function",
         );
     }
 }
@@ -35,6 +36,7 @@ pub(super) fn answers_another(args: &Args, item: &Item, errors: &mut Errors) {
 pub(super) struct Around {
     pub(super) has: Has,
     pub(super) breaker: bool,
+    pub(super) key: bool,
     /// The key through which a call can be refused or cut off.
     pub(super) refuses: Option<Span>,
     /// It stands on the whole block, for methods with other keys.
@@ -56,10 +58,12 @@ pub(super) fn decide(fallback: Parsed, around: &Around, errors: &mut Errors) -> 
     {
         kinds.push(Kind::Error);
     }
+    let keyed = around.key && fallback.last_good.is_some_and(|last_good| !last_good.shared);
     let unrefused = around.refuses.is_none() && takes_the_error(&fallback.value);
     Fallback {
         value: fallback.value,
         last_good: fallback.last_good.map(|last_good| last_good.nanos),
+        keyed,
         kinds,
         predicate: on.predicate,
         limit,

@@ -25,11 +25,12 @@ pub(super) fn fit(args: &Args, item: Option<&Item>, function: Span, errors: &mut
         }
         return;
     };
-    if !args.bulkhead.written() && !args.rate.written() {
+    let kept = args.fallback.get().and_then(|fallback| fallback.last_good).is_some_and(|last_good| !last_good.shared);
+    if !args.bulkhead.written() && !args.rate.written() && !kept {
         errors.at(
             key,
             "nothing of this function is kept by key",
-            "add `bulkhead = \"NAME:SLOTS\"` or `rate = \"100/s\"`, or leave `key` out",
+            "add `bulkhead = \"NAME:SLOTS\"`, `rate = \"100/s\"` or `fallback = last_good(\"60s\")`, or leave `key` out",
         );
     }
     if declared.is_some_and(|declared| matches!(declared.slots, Slots::Auto { .. })) {

@@ -9,7 +9,7 @@
 //! beginning to hold it is one step under that lock, and so is finding that nobody holds it and taking it out: an eviction
 //! cannot meet an entry half-way.
 //!
-//! **No sweep.** An unheld value goes to the end of its shard's list of idle ones. When that is longer than [`KEPT`], whoever
+//! **No sweep.** An unheld value goes to the end of its shard's list of idle ones. When that is longer than it may be, whoever
 //! lets go of a value, or makes a new one, takes out the oldest, two at most. So there is no task, no timer and no pause
 //! that grows with the number of keys, and a million keys that were in use at once are gone when the last of them is let go
 //! of. A value that is not worth forgetting yet (a bucket that would be full again) stays, and those behind it, until later.
@@ -19,8 +19,10 @@
 //! **Places.** A held value is found by its place, without the key. Values move only while nobody holds them, when a shard
 //! that has emptied gives its memory back.
 //!
-//! Invariants: what is held is never evicted and never moves; in each shard at most [`KEPT`] idle values more than are not
-//! worth forgetting yet; memory follows the number of values.
+//! **Values may be the user's.** What is evicted is dropped when the lock has been let go of.
+//!
+//! Invariants: what is held is never evicted and never moves; in each shard at most [`KEPT`] idle values, or as many as the
+//! table says, more than are not worth forgetting yet; memory follows the number of values.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -30,7 +32,7 @@ use std::sync::Arc;
 use super::sync::{Apart, Mutex};
 use super::top::{Counted, Top};
 
-/// How many idle values a shard keeps.
+/// How many idle values a shard keeps, unless its table says otherwise.
 pub(crate) const KEPT: usize = 16;
 
 /// How many shards there are where they need not be one.
@@ -91,6 +93,8 @@ pub(crate) struct Shard<V, S> {
     oldest: u32,
     newest: u32,
     idle: usize,
+    // How many of those stay.
+    kept: usize,
     seen: Top,
     refused: Top,
     pub(crate) shared: S,
@@ -123,7 +127,7 @@ pub(crate) struct Census {
 }
 
 impl<V, S> Shard<V, S> {
-    fn new(counted: u8, shared: S) -> Self {
+    fn new(counted: u8, kept: usize, shared: S) -> Self {
         Self {
             by_id: HashMap::default(),
             entries: Vec::new(),
@@ -131,6 +135,7 @@ impl<V, S> Shard<V, S> {
             oldest: NONE,
             newest: NONE,
             idle: 0,
+            kept,
             seen: Top::with(counted),
             refused: Top::with(counted),
             shared,
@@ -219,20 +224,21 @@ impl<V, S> Shard<V, S> {
 }
 
 impl<V: Forgettable, S> Shard<V, S> {
-    /// Takes out the oldest idle values, if there are too many.
-    fn forget(&mut self, now: impl FnOnce() -> u64) {
-        if self.idle <= KEPT {
+    /// Takes out the oldest idle values, if there are too many, to be dropped by whoever holds the lock.
+    fn forget(&mut self, gone: &mut [Option<Entry<V>>; 2], now: impl FnOnce() -> u64) {
+        if self.idle <= self.kept {
             return;
         }
         let now = now();
         // Two for the one that comes, so that what could not be forgotten yet is caught up with.
-        for _ in 0..2 {
+        for gone in gone {
             let oldest = self.oldest;
-            if self.idle <= KEPT || !self.entry(oldest).is_some_and(|entry| entry.value.is_forgettable(now)) {
+            if self.idle <= self.kept || !self.entry(oldest).is_some_and(|entry| entry.value.is_forgettable(now)) {
                 break;
             }
             self.unlink(oldest);
-            if let Some(entry) = self.entries[oldest as usize].take() {
+            *gone = self.entries[oldest as usize].take();
+            if let Some(entry) = gone {
                 self.by_id.remove(&entry.id);
                 self.free.push(oldest);
             }
@@ -290,9 +296,14 @@ impl<V: Forgettable, S> Shard<V, S> {
 
 impl<V: Forgettable, S> Table<V, S> {
     /// A table of so many shards, a power of two; one where all values share something.
-    pub(crate) fn new(shards: usize, mut shared: impl FnMut() -> S) -> Self {
+    pub(crate) fn new(shards: usize, shared: impl FnMut() -> S) -> Self {
+        Self::keeping(KEPT, shards, shared)
+    }
+
+    /// The same with so many idle values in each.
+    pub(crate) fn keeping(kept: usize, shards: usize, mut shared: impl FnMut() -> S) -> Self {
         let counted = if shards == 1 { COUNTED_ALONE } else { COUNTED };
-        Self { shards: (0..shards).map(|_| Apart(Mutex::new(Shard::new(counted, shared())))).collect() }
+        Self { shards: (0..shards).map(|_| Apart(Mutex::new(Shard::new(counted, kept, shared())))).collect() }
     }
 
     #[allow(clippy::cast_possible_truncation)] // masked to the number of shards
@@ -319,13 +330,14 @@ impl<V: Forgettable, S> Table<V, S> {
             }
         }
         let (shown, value) = (shown(), make());
+        let mut gone = [None, None];
         let mut shard = shard.lock();
         // Somebody else may have been quicker.
         let at = match shard.hold(id) {
             Some(at) => at,
             None => shard.insert(id, shown, value),
         };
-        shard.forget(now);
+        shard.forget(&mut gone, now);
         (Place::new(number, at), look(&mut shard, at))
     }
 
@@ -341,13 +353,21 @@ impl<V: Forgettable, S> Table<V, S> {
     /// Holds no longer.
     pub(crate) fn let_go(&self, place: Place, now: impl FnOnce() -> u64) {
         let (shard, at) = place.parts();
+        let mut gone = [None, None];
         let mut shard = self.shards[shard].lock();
         let Some(entry) = shard.entry(at) else { return };
         entry.holders -= 1;
         if entry.holders == 0 {
             shard.link(at);
-            shard.forget(now);
+            shard.forget(&mut gone, now);
         }
+    }
+
+    /// Looks at a key's value if there is one, without holding it.
+    pub(crate) fn peek<T>(&self, id: u128, look: impl FnOnce(&mut V) -> T) -> Option<T> {
+        let mut shard = self.shards[self.shard_of(id)].lock();
+        let at = *shard.by_id.get(&id)?;
+        shard.entry(at).map(|entry| look(&mut entry.value))
     }
 
     /// Looks at a held value, under its shard's lock.

@@ -11,13 +11,16 @@ use std::time::Duration;
 
 use super::breaker::Breaker;
 use super::bulkhead::Bulkhead;
+use super::hedge::Hedge;
 use super::mistakes::{BuildError, Mistakes};
 #[cfg(feature = "rate")]
 use super::rate::Rate;
 use super::retry::Retry;
 use super::{EveryError, Guard, sites};
 use crate::declaration::{Declaration, Observe};
-use crate::strategies::{deadline, timeout};
+#[cfg(feature = "rate")]
+use crate::strategies::rate;
+use crate::strategies::{bulkhead, deadline, fallback, timeout};
 
 /// A guard in the making, see [`Guard::named`].
 #[derive(Clone, Debug)]
@@ -32,6 +35,9 @@ pub struct Builder {
     rate: Option<Rate>,
     breaker: Option<Breaker>,
     retry: Option<Retry>,
+    hedge: Option<Hedge>,
+    last_good: Option<Duration>,
+    keyed: bool,
     idempotent: bool,
     observe: bool,
 }
@@ -48,6 +54,9 @@ impl Builder {
             rate: None,
             breaker: None,
             retry: None,
+            hedge: None,
+            last_good: None,
+            keyed: false,
             idempotent: false,
             observe: false,
         }
@@ -84,6 +93,24 @@ impl Builder {
         Self { retry: Some(retry.into()), ..self }
     }
 
+    /// Runs a second attempt beside one that takes long, in [`Guard::run_hedged`]. It needs [`idempotent`](Self::idempotent).
+    /// Default: none.
+    pub fn hedge(self, hedge: Hedge) -> Self {
+        Self { hedge: Some(hedge), ..self }
+    }
+
+    /// Answers for failures with the most recent success, not older than this, in [`Guard::run_or_last_good`]. Default: the
+    /// caller gets the error.
+    pub fn last_good(self, oldest: Duration) -> Self {
+        Self { last_good: Some(oldest), ..self }
+    }
+
+    /// Gives each key a compartment of its bulkhead, a bucket of its rate and a most recent success of its own: see
+    /// [`Guard::key`]. Default: all callers share them.
+    pub fn keyed(self) -> Self {
+        Self { keyed: true, ..self }
+    }
+
     /// Promises that running the closure twice does no harm. Without it nothing is run twice that may already have
     /// happened.
     pub fn idempotent(self) -> Self {
@@ -107,14 +134,23 @@ impl Builder {
         let (has_rate, rate) = (self.rate.is_some(), self.rate);
         #[cfg(not(feature = "rate"))]
         let has_rate = false;
-        let Self { name, at, timeout, deadline, bulkhead, breaker, retry, idempotent, observe, .. } = self;
+        let Self { name, at, timeout, deadline, bulkhead, breaker, retry, hedge, last_good, .. } = self;
+        let (keyed, idempotent, observe) = (self.keyed, self.idempotent, self.observe);
         let mut mistakes = Mistakes::default();
         mistakes.name("guard", &name);
         let protects = timeout.is_some() || deadline.is_some() || bulkhead.is_some() || breaker.is_some() || has_rate;
-        if !protects && retry.is_none() {
+        if !protects && retry.is_none() && hedge.is_none() && last_good.is_none() {
             mistakes
                 .add("it names no strategy, so it protects nothing", "give it one at least, for instance a `timeout`");
         }
+        if keyed {
+            check_keyed(bulkhead.as_ref(), has_rate || last_good.is_some(), &mut mistakes);
+        }
+        let hedge = hedge.map(|hedge| {
+            hedge.check(idempotent, observe, &[("timeout", timeout), ("deadline", deadline)], &mut mistakes)
+        });
+        let none = "only an answer of this very moment would do, and there is none";
+        let last_good = last_good.map(|oldest| mistakes.length("last_good", oldest, none));
         let zero = "nothing can finish in no time, so every call would fail";
         let timeout_nanos = timeout.map(|length| mistakes.length("timeout", length, zero));
         let deadline = deadline.map(|length| mistakes.length("deadline", length, zero));
@@ -131,18 +167,41 @@ impl Builder {
         let mut declared = Declaration::new(interned, "", at.file(), at.line()).by_hand();
         declared = timeout_nanos.map_or(declared, |nanos| declared.timeout(timeout::Config::new(nanos)));
         declared = deadline.map_or(declared, |nanos| declared.deadline(deadline::Config::new(nanos)));
-        declared = bulkhead.map_or(declared, |config| declared.bulkhead(config()));
+        let by_key = |config: bulkhead::Config| if keyed { config.keyed() } else { config };
+        declared = bulkhead.map_or(declared, |config| declared.bulkhead(by_key(config())));
         #[cfg(feature = "rate")]
         {
-            declared = rate.map_or(declared, |config| declared.rate(config()));
+            let by_key = |config: rate::Config| if keyed { config.keyed() } else { config };
+            declared = rate.map_or(declared, |config| declared.rate(by_key(config())));
         }
         declared = breaker.map_or(declared, |config| declared.breaker(config()));
         declared = retry.map_or(declared, |config| declared.retry(config()));
+        declared = hedge.map_or(declared, |config| declared.hedge(config));
+        declared = last_good.map_or(declared, |nanos| {
+            let kept = fallback::Config::new().last_good(nanos);
+            declared.fallback(if keyed { kept.keyed() } else { kept })
+        });
         declared = if idempotent { declared.idempotent() } else { declared };
         declared = if observe { declared.observing(Observe::ALL) } else { declared };
         match sites::site(&declared) {
             Ok(site) => Ok(Guard { site, judge: EveryError }),
             Err(mistake) => Err(BuildError::new(name, at, vec![mistake])),
         }
+    }
+}
+
+/// A key without anything that is kept by it, or with slots that a key cannot have.
+fn check_keyed(bulkhead: Option<&Bulkhead>, has_other: bool, mistakes: &mut Mistakes) {
+    if bulkhead.is_none() && !has_other {
+        mistakes.add(
+            "nothing of this guard is kept by key",
+            "give it a `bulkhead`, a `rate` or `last_good`, or leave `keyed` out",
+        );
+    }
+    if bulkhead.is_some_and(Bulkhead::is_auto) {
+        mistakes.add(
+            "slots that are found by measuring are those of the dependency, and a key has none of its own to measure",
+            "give the number of slots for each key, or leave `keyed` out",
+        );
     }
 }

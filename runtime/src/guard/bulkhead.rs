@@ -45,6 +45,10 @@ impl Bulkhead {
         Self { name, slots, floor: None, ceiling: None, queue: None, wait: None, guards: None }
     }
 
+    pub(super) fn is_auto(&self) -> bool {
+        matches!(self.slots, Slots::Auto)
+    }
+
     /// Declares a bulkhead: at most `slots` calls run, 1 to 1 000 000, and nobody waits.
     pub fn new(name: impl Into<Cow<'static, str>>, slots: u32) -> Self {
         Self::of(name.into(), Slots::Fixed(slots))

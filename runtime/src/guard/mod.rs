@@ -35,7 +35,9 @@ mod backoff;
 mod breaker;
 mod builder;
 mod bulkhead;
+mod hedge;
 mod judge;
+mod keyed;
 // Its ranges for rates are read with their feature alone.
 #[cfg_attr(not(feature = "rate"), allow(dead_code))]
 mod limits;
@@ -52,7 +54,9 @@ pub use backoff::{Backoff, Jitter};
 pub use breaker::{Breaker, BreakerOn};
 pub use builder::Builder;
 pub use bulkhead::Bulkhead;
+pub use hedge::Hedge;
 pub use judge::{ByClass, EveryError, Judge};
+pub use keyed::Keyed;
 pub use mistakes::BuildError;
 #[cfg(feature = "rate")]
 pub use rate::Rate;

@@ -63,6 +63,8 @@ fn differs(before: &Declaration, now: &Declaration) -> String {
         ("rate", before.rate == now.rate),
         ("breaker", before.breaker == now.breaker),
         ("retry", before.retry == now.retry),
+        ("hedge", before.hedge == now.hedge),
+        ("last_good", before.fallback == now.fallback),
         ("idempotent", before.idempotent == now.idempotent),
     ];
     let other: Vec<_> = parts.iter().filter(|(_, same)| !same).map(|(part, _)| format!("`{part}`")).collect();

@@ -177,7 +177,8 @@ impl<K: Kind, L: Future<Output = K::Whole>> Future for Answering<'_, K, L> {
 }
 
 fn book<K: Kind>(call: Pin<&mut Call>, whole: &K::Whole) {
-    let used = if call.pipeline.last_good().is_some() { FallbackUse::LastGood } else { FallbackUse::Used };
+    let serves = call.pipeline.fallback.as_ref().is_some_and(|answerer| answerer.serves);
+    let used = if serves { FallbackUse::LastGood } else { FallbackUse::Used };
     call.book(if K::is_error(whole) { FallbackUse::Failed } else { used });
 }
 

@@ -32,7 +32,7 @@ impl Pipeline {
             can_say_so: declared.can_be_told(),
             heeds_deadline: declared.can_be_told() && !observe.deadline,
             plain: declared.form == Form::Plain,
-            fallback: declared.fallback.and_then(Answerer::of),
+            fallback: declared.fallback.and_then(|config| Answerer::of(config, declared.form == Form::ByHand)),
             floor: Floor::new(),
             observer: (observe != Observe::NONE).then(|| Observer::build(declared)),
         }

@@ -45,7 +45,7 @@ pub(super) enum Entry {
 impl Compartment {
     /// A bulkhead, of which each key has its own where `keyed` says so.
     pub(super) fn of(bulkhead: &'static Bulkhead, wait: u64, keyed: Option<&'static Keyed>) -> Self {
-        let learns = bulkhead.is_adaptive() && keyed.is_none();
+        let learns = bulkhead.may_learn() && keyed.is_none();
         Self { bulkhead, wait, keyed, learns, workers: None, plain: keyed.is_none() }
     }
 

@@ -14,6 +14,7 @@ use super::call::Call;
 use crate::base::number::{beginning, identify};
 use crate::base::table::Place;
 use crate::strategies::bulkhead::{InKey, Keyed};
+use crate::strategies::fallback::LastGood;
 use crate::strategies::rate::Rate;
 
 /// A key, as far as the runtime has to know it: its number, and how it is shown.
@@ -65,6 +66,9 @@ impl Call {
         let this = self.project();
         let pipeline = *this.pipeline;
         this.keys.compartment = pipeline.compartments().map(|keyed| keyed.hold(key.id, || key.beginning()));
+        if pipeline.last_good().is_some_and(LastGood::is_by_key) {
+            this.seldom.more().key = key.id;
+        }
         this.keys.bucket = pipeline.buckets().map(|rate| rate.hold(key.id, || key.beginning()));
     }
 }

@@ -15,7 +15,7 @@ use super::kind::Kind;
 use crate::base::clock::Moment;
 #[cfg(feature = "testing")]
 use crate::call::fault::AnyError;
-use crate::call::{BoxError, Failure, Verdict};
+use crate::call::{BoxError, Failure, FallbackUse, Verdict};
 use crate::strategies::fallback::{Answers, AtOnce, Keepable, Landed, LastGood, form};
 
 /// A kind whose successes are kept.
@@ -25,15 +25,17 @@ use crate::strategies::fallback::{Answers, AtOnce, Keepable, Landed, LastGood, f
 pub struct Remembering<K: Kind> {
     kind: K,
     good: Option<&'static LastGood>,
-    keep: fn(&LastGood, &K::Value),
+    key: u128,
+    keep: fn(&LastGood, u128, &K::Value),
 }
 
 /// Finds what is kept, and how old it is.
-type Find<V> = fn(&LastGood) -> Option<(V, u64)>;
+type Find<V> = fn(&LastGood, u128) -> Option<(V, u64)>;
 
 /// A fallback that answers with the most recent success, or fails like the call.
 pub struct Served<K: Kind> {
     pipeline: &'static Pipeline,
+    key: u128,
     find: Find<K::Value>,
     found: fn(K::Value) -> K::Whole,
     lacking: fn(Failure<K::Error>) -> K::Whole,
@@ -46,16 +48,52 @@ where
     K: Kind<Value: Keepable, Whole: CanLack<K::Value, K::Error>>,
 {
     let pipeline = call.pipeline;
-    let remembering =
-        Remembering { kind, good: pipeline.last_good(), keep: |good, value| good.keep(value.clone(), Moment::now()) };
-    let served =
-        Served { pipeline, find: |good| good.find(Moment::now()), found: K::Whole::found, lacking: K::Whole::lacking };
+    // Without a key there is one for all, and its number is not asked for.
+    let key = call.key();
+    let remembering = Remembering {
+        kind,
+        good: pipeline.last_good(),
+        key,
+        keep: |good, key, value| good.keep(key, value.clone(), Moment::now()),
+    };
+    let served = Served {
+        pipeline,
+        key,
+        find: |good, key| good.find(key, Moment::now()),
+        found: K::Whole::found,
+        lacking: K::Whole::lacking,
+    };
     (remembering, served)
 }
 
 impl Pipeline {
     pub(super) fn last_good(&self) -> Option<&LastGood> {
         self.fallback.as_ref()?.last_good.as_ref()
+    }
+}
+
+impl Call {
+    fn key(&self) -> u128 {
+        self.seldom.look().map_or(0, |more| more.key)
+    }
+
+    /// Keeps the success of a guard's call.
+    pub(crate) fn keep_good<T: Keepable>(&self, value: &T) {
+        if let Some(good) = self.pipeline.last_good() {
+            good.keep(self.key(), value.clone(), Moment::now());
+        }
+    }
+
+    /// Answers for a guard's call with the most recent success, if there is one, and books what came of it.
+    pub(crate) fn serve_good<T: Keepable>(self: Pin<&mut Self>) -> Option<T> {
+        let pipeline = self.pipeline;
+        let found = pipeline.last_good().and_then(|good| good.find(self.key(), Moment::now()));
+        if let Some((_, age)) = &found {
+            pipeline.tally.here().served_last_good(*age);
+        }
+        let missed = if pipeline.last_good().is_some() { FallbackUse::Failed } else { FallbackUse::None };
+        self.book(if found.is_some() { FallbackUse::LastGood } else { missed });
+        found.map(|(value, _)| value)
     }
 }
 
@@ -67,7 +105,7 @@ impl<K: Kind> Kind for Remembering<K> {
 
     fn verdict(&self, whole: &K::Whole) -> Verdict {
         if let (Some(good), Some(value)) = (self.good, K::value(whole)) {
-            (self.keep)(good, value);
+            (self.keep)(good, self.key, value);
         }
         self.kind.verdict(whole)
     }
@@ -109,8 +147,8 @@ impl<K: Kind> Answers<K::Value, K::Error, K::Whole, form::LastGood> for Served<K
     type Later = AtOnce<K::Whole>;
 
     fn answer(self, failure: Failure<K::Error>) -> (Landed<K::Whole, Self::Later>, Option<Failure<K::Error>>) {
-        let Self { pipeline, find, found, lacking } = self;
-        let whole = match pipeline.last_good().and_then(find) {
+        let Self { pipeline, key, find, found, lacking } = self;
+        let whole = match pipeline.last_good().and_then(|good| find(good, key)) {
             Some((value, age)) => {
                 pipeline.tally.here().served_last_good(age);
                 found(value)

@@ -28,6 +28,8 @@ pub(super) struct More {
     pub(super) last_error: Option<BoxError>,
     /// Second attempts of the attempts before this one.
     pub(super) hedges: u32,
+    /// The number of its key, where the most recent success of each key is kept.
+    pub(super) key: u128,
     /// How far it has come where its observing strategies are enforced.
     pub(super) observed: Option<Course>,
 }

@@ -36,14 +36,18 @@ pub(crate) struct Answerer {
     cap: Option<Cap>,
     /// The most recent success, where failures are answered with it.
     pub(super) last_good: Option<LastGood>,
+    /// By the call itself; a guard's runs ask for it.
+    pub(super) serves: bool,
 }
 
 impl Answerer {
     /// Nothing for a fallback that is a function and has no terms, as most are.
-    pub(super) fn of(config: fallback::Config) -> Option<Box<Self>> {
+    pub(super) fn of(config: fallback::Config, by_hand: bool) -> Option<Box<Self>> {
         let plain = fallback::Config { errors_alone: config.errors_alone, ..fallback::Config::new() };
-        let (last_good, cap) = (config.last_good.map(LastGood::new), config.limit.map(Cap::new));
-        (config != plain).then(|| Box::new(Self { on: config.on, cap, last_good }))
+        let kept = if config.keyed { LastGood::by_key } else { LastGood::new };
+        let (last_good, cap) = (config.last_good.map(kept), config.limit.map(Cap::new));
+        (config != plain)
+            .then(|| Box::new(Self { on: config.on, cap, last_good, serves: !by_hand && config.last_good.is_some() }))
     }
 }
 

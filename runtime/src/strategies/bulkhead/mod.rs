@@ -89,7 +89,9 @@ pub(crate) struct Bulkhead {
     /// The marks of the time before they were last taken: running, queued.
     past: [AtomicU32; 2],
     line: Mutex<Line>,
-    learner: Option<adapt::Learner>,
+    /// What its slots follow; a stand-in gets it when somebody declares so.
+    learner: OnceLock<adapt::Learner>,
+    is_stand_in: bool,
     /// The compartments of keys, once somebody has one.
     keyed: OnceLock<Keyed>,
 }
@@ -126,7 +128,8 @@ impl Bulkhead {
             }),
             past: [AtomicU32::new(0), AtomicU32::new(0)],
             line: Mutex::new(Line::with_room_for(limits.queue)),
-            learner: None,
+            learner: OnceLock::new(),
+            is_stand_in: false,
             keyed: OnceLock::new(),
         }
     }
@@ -134,8 +137,18 @@ impl Bulkhead {
     /// One whose slots are found by measuring, between `floor` and the slots of `limits`.
     pub(crate) fn adaptive(id: u32, name: &'static str, limits: Limits, floor: u32) -> Self {
         let slots = adapt::Learner::first(floor, limits.slots);
-        let learner = Some(adapt::Learner::new(floor, limits.slots));
+        let learner = adapt::Learner::new(floor, limits.slots).into();
         Self { learner, ..Self::new(id, name, Limits { slots, ..limits }) }
+    }
+
+    /// One that was joined before anybody has declared it, and may yet turn out to be of either kind.
+    pub(crate) fn stand_in(id: u32, name: &'static str) -> Self {
+        Self { is_stand_in: true, ..Self::new(id, name, Limits::UNDECLARED) }
+    }
+
+    /// Whether its slots follow what is measured, or may one day.
+    pub(crate) fn may_learn(&self) -> bool {
+        self.is_stand_in || self.is_adaptive()
     }
 
     /// The slot that the call around the caller's holds of it, if it is not lent yet.

@@ -15,6 +15,8 @@ pub struct Config {
     pub(crate) limit: Option<u32>,
     /// The oldest success that answers.
     pub(crate) last_good: Option<u64>,
+    /// Whether each key has one of its own.
+    pub(crate) keyed: bool,
     /// It is asked about the function's own errors and nothing else, so there must be nothing else.
     pub(crate) errors_alone: bool,
 }
@@ -70,13 +72,20 @@ impl Config {
     #[must_use]
     #[allow(clippy::new_without_default)] // built in constants alone
     pub const fn new() -> Self {
-        Self { on: On::ALL, limit: None, last_good: None, errors_alone: false }
+        Self { on: On::ALL, limit: None, last_good: None, keyed: false, errors_alone: false }
     }
 
     /// Answers with the most recent success, not older than so many nanoseconds.
     #[must_use]
     pub const fn last_good(mut self, nanos: u64) -> Self {
         self.last_good = Some(nanos);
+        self
+    }
+
+    /// Keeps one for each key.
+    #[must_use]
+    pub const fn keyed(mut self) -> Self {
+        self.keyed = true;
         self
     }
 

@@ -12,29 +12,79 @@
 //! **Age** is counted from the moment the success was judged, and told in figures when it is served: an answer that
 //! looks fresh and is not has to show somewhere.
 //!
-//! Keyed sites come here with their key: [`LastGood::keep`] and [`LastGood::find`] are the only two places that choose
-//! which value is meant.
+//! **By key.** A site with a `key` keeps one for each key, so that nobody is given another's answer. Keys are chosen by callers,
+//! so there has to be a bound: the [`KEYS`] keys that had a success last are kept, and the one that had none for longest goes first.
+//! It is looked up when there is something to keep or to find, and held by nobody in between: what is evicted under a call that
+//! runs is missed, and no more.
 //!
-//! Invariants: what is served is never older than declared; a later success is never replaced by an earlier one; nothing
-//! of the user's runs under the lock.
+//! Invariants: what is served is never older than declared, and never another key's; a later success is never replaced by an
+//! earlier one; nothing of the user's runs under a lock.
 
 use std::any::{Any, TypeId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::base::clock::Moment;
+use crate::base::table::{Forgettable, SHARDS, Shard, Table};
+
+/// For how many keys a success is kept.
+const KEYS: usize = 4_096;
 
 /// A site's most recent success.
 pub(crate) struct LastGood {
     /// The oldest that is served, in nanoseconds.
     max_age: u64,
-    /// One per type: a generic function is one site.
-    kept: Mutex<Vec<Kept>>,
+    kept: Store,
 }
+
+enum Store {
+    ForAll(Mutex<Shelf>),
+    ByKey(Table<Shelf, ()>),
+}
+
+/// What is kept for one key, or for all: one per type, since a generic function is one site.
+#[derive(Default)]
+struct Shelf(Vec<Kept>);
 
 struct Kept {
     of: TypeId,
     at: Moment,
     value: Arc<dyn Any + Send + Sync>,
+}
+
+impl Forgettable for Shelf {
+    // Whatever its age: the bound is on the keys.
+    fn is_forgettable(&self, _: u64) -> bool {
+        true
+    }
+}
+
+impl Shelf {
+    /// Puts a success in the place of the one before, which comes back.
+    fn put(&mut self, fresh: Kept) -> Option<Kept> {
+        match self.0.iter_mut().find(|kept| kept.of == fresh.of) {
+            Some(place) if place.at <= fresh.at => Some(std::mem::replace(place, fresh)),
+            Some(_) => Some(fresh),
+            None => {
+                self.0.push(fresh);
+                None
+            }
+        }
+    }
+
+    /// The success of a type and its age; or one that has grown too old, to be let go of.
+    fn take_out(
+        &mut self,
+        of: TypeId,
+        now: Moment,
+        max_age: u64,
+    ) -> Result<(Arc<dyn Any + Send + Sync>, u64), Option<Kept>> {
+        let place = self.0.iter().position(|kept| kept.of == of).ok_or(None)?;
+        let age = now.since(self.0[place].at);
+        if age > max_age {
+            return Err(Some(self.0.swap_remove(place)));
+        }
+        Ok((Arc::clone(&self.0[place].value), age))
+    }
 }
 
 /// What may be kept: it is copied for each success and each time it is served, from whatever thread.
@@ -48,45 +98,53 @@ pub trait Keepable: Clone + Send + Sync + 'static {}
 impl<T: Clone + Send + Sync + 'static> Keepable for T {}
 
 impl LastGood {
-    pub(crate) const fn new(max_age: u64) -> Self {
-        Self { max_age, kept: Mutex::new(Vec::new()) }
+    pub(crate) fn new(max_age: u64) -> Self {
+        Self { max_age, kept: Store::ForAll(Mutex::default()) }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// One for each key.
+    pub(crate) fn by_key(max_age: u64) -> Self {
+        Self { max_age, kept: Store::ByKey(Table::keeping(KEYS / SHARDS, SHARDS, || ())) }
+    }
+
+    pub(crate) fn is_by_key(&self) -> bool {
+        matches!(self.kept, Store::ByKey(_))
     }
 
     /// Puts a success in the place of the one before.
-    pub(crate) fn keep<T: Keepable>(&self, value: T, at: Moment) {
+    pub(crate) fn keep<T: Keepable>(&self, key: u128, value: T, at: Moment) {
         let fresh = Kept { of: TypeId::of::<T>(), at, value: Arc::new(value) };
-        let mut kept = self.kept();
-        let old = match kept.iter_mut().find(|kept| kept.of == fresh.of) {
-            Some(place) if place.at <= at => Some(std::mem::replace(place, fresh)),
-            Some(_) => Some(fresh),
-            None => {
-                kept.push(fresh);
-                None
+        let old = match &self.kept {
+            Store::ForAll(store) => lock(store).put(fresh),
+            Store::ByKey(table) => {
+                let now = || 0;
+                let put = |store: &mut Shard<Shelf, ()>, at| match store.both(at) {
+                    Some((store, ())) => store.put(fresh),
+                    None => Some(fresh),
+                };
+                let (place, old) = table.hold(key, || Arc::from(""), Shelf::default, now, put);
+                table.let_go(place, now);
+                old
             }
         };
-        drop(kept);
         drop(old);
     }
 
     /// The most recent success and its age in nanoseconds, if it is not too old.
-    pub(crate) fn find<T: Keepable>(&self, now: Moment) -> Option<(T, u64)> {
-        let mut kept = self.kept();
-        let place = kept.iter().position(|kept| kept.of == TypeId::of::<T>())?;
-        let age = now.since(kept[place].at);
-        if age > self.max_age {
-            let old = kept.swap_remove(place);
-            drop(kept);
-            drop(old);
-            return None;
-        }
-        let value = Arc::clone(&kept[place].value);
-        drop(kept);
+    pub(crate) fn find<T: Keepable>(&self, key: u128, now: Moment) -> Option<(T, u64)> {
+        let look = |store: &mut Shelf| store.take_out(TypeId::of::<T>(), now, self.max_age);
+        let found = match &self.kept {
+            Store::ForAll(store) => look(&mut lock(store)),
+            Store::ByKey(table) => table.peek(key, look)?,
+        };
+        // Cloned, and what is too old dropped, with no lock held.
+        let (value, age) = found.ok()?;
         value.downcast_ref::<T>().map(|value| (value.clone(), age))
     }
+}
+
+fn lock(store: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
+    store.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -100,38 +158,38 @@ mod tests {
     #[test]
     fn the_most_recent_success_is_served_up_to_its_age_and_then_let_go() {
         let good = LastGood::new(60);
-        assert_eq!(good.find::<u32>(at(0)), None);
-        good.keep(1_u32, at(10));
-        good.keep(2_u32, at(20));
-        assert_eq!(good.find::<u32>(at(20)), Some((2, 0)));
-        assert_eq!(good.find::<u32>(at(80)), Some((2, 60)), "exactly as old as it may be");
-        assert_eq!(good.find::<u32>(at(81)), None);
-        assert_eq!(good.find::<u32>(at(30)), None, "what was too old once is gone");
+        assert_eq!(good.find::<u32>(0, at(0)), None);
+        good.keep(0, 1_u32, at(10));
+        good.keep(0, 2_u32, at(20));
+        assert_eq!(good.find::<u32>(0, at(20)), Some((2, 0)));
+        assert_eq!(good.find::<u32>(0, at(80)), Some((2, 60)), "exactly as old as it may be");
+        assert_eq!(good.find::<u32>(0, at(81)), None);
+        assert_eq!(good.find::<u32>(0, at(30)), None, "what was too old once is gone");
     }
 
     #[test]
     fn a_later_success_is_not_replaced_by_an_earlier_one_that_comes_late() {
         let good = LastGood::new(60);
-        good.keep("later", at(20));
-        good.keep("earlier", at(10));
-        assert_eq!(good.find::<&str>(at(30)), Some(("later", 10)));
+        good.keep(0, "later", at(20));
+        good.keep(0, "earlier", at(10));
+        assert_eq!(good.find::<&str>(0, at(30)), Some(("later", 10)));
     }
 
     #[test]
     fn each_type_of_a_generic_function_has_a_place_of_its_own() {
         let good = LastGood::new(60);
-        good.keep(1_u32, at(0));
-        good.keep("two", at(5));
-        assert_eq!(good.find::<u32>(at(10)), Some((1, 10)));
-        assert_eq!(good.find::<&str>(at(10)), Some(("two", 5)));
-        assert_eq!(good.find::<u64>(at(10)), None);
+        good.keep(0, 1_u32, at(0));
+        good.keep(0, "two", at(5));
+        assert_eq!(good.find::<u32>(0, at(10)), Some((1, 10)));
+        assert_eq!(good.find::<&str>(0, at(10)), Some(("two", 5)));
+        assert_eq!(good.find::<u64>(0, at(10)), None);
     }
 
     #[test]
     fn only_one_value_is_kept_however_many_there_were() {
         let (good, value) = (LastGood::new(60), Arc::new(0_u8));
         for n in 0..1_000 {
-            good.keep(Arc::clone(&value), at(n));
+            good.keep(0, Arc::clone(&value), at(n));
         }
         assert_eq!(Arc::strong_count(&value), 2);
         drop(good);
@@ -144,7 +202,8 @@ mod tests {
         struct Nosy(Arc<LastGood>);
         impl Nosy {
             fn look(&self) {
-                assert!(self.0.kept.try_lock().is_ok(), "locked");
+                let Store::ForAll(shelf) = &self.0.kept else { return };
+                assert!(shelf.try_lock().is_ok(), "locked");
             }
         }
         impl Clone for Nosy {
@@ -159,10 +218,25 @@ mod tests {
             }
         }
         let good = Arc::new(LastGood::new(60));
-        good.keep(Nosy(Arc::clone(&good)), at(10));
-        good.keep(Nosy(Arc::clone(&good)), at(5));
-        good.keep(Nosy(Arc::clone(&good)), at(20));
-        assert!(good.find::<Nosy>(at(20)).is_some());
-        assert!(good.find::<Nosy>(at(99)).is_none());
+        good.keep(0, Nosy(Arc::clone(&good)), at(10));
+        good.keep(0, Nosy(Arc::clone(&good)), at(5));
+        good.keep(0, Nosy(Arc::clone(&good)), at(20));
+        assert!(good.find::<Nosy>(0, at(20)).is_some());
+        assert!(good.find::<Nosy>(0, at(99)).is_none());
+    }
+
+    #[test]
+    fn each_key_has_its_own_and_those_without_a_success_for_longest_go_first() {
+        let good = LastGood::by_key(60);
+        for key in 0..100_000_u128 {
+            // Spread over the shards, as keys' numbers are.
+            good.keep(key << 64 | key, key, at(0));
+        }
+        assert_eq!(good.find::<u128>(99_999 << 64 | 99_999, at(60)), Some((99_999, 60)));
+        assert_eq!(good.find::<u128>(99_999 << 64 | 99_999, at(61)), None);
+        assert_eq!(good.find::<u128>(0, at(1)), None, "long gone");
+        let Store::ByKey(table) = &good.kept else { panic!("by key") };
+        let census = table.census();
+        assert_eq!((census.kept, census.idle), (KEYS, KEYS));
     }
 }

@@ -65,12 +65,19 @@ impl Learner {
 impl Bulkhead {
     /// Whether its slots follow what is measured.
     pub(crate) fn is_adaptive(&self) -> bool {
-        self.learner.is_some()
+        self.learner.get().is_some()
+    }
+
+    /// From here on its slots are found by measuring, between `floor` and the slots of `limits`.
+    pub(crate) fn adapt(&self, floor: u32, limits: super::Limits) {
+        let learner = || Learner::new(floor, limits.slots);
+        self.learner.get_or_init(learner);
+        self.resize(super::Limits { slots: Learner::first(floor, limits.slots), ..limits });
     }
 
     /// An attempt that took so many nanoseconds is about to give its slot back: and how that ended.
     pub(crate) fn learn(&self, took: u64, ended: Ended, now: Moment) {
-        let Some(Learner(controller)) = &self.learner else { return };
+        let Some(Learner(controller)) = self.learner.get() else { return };
         let seen = self.word();
         let sample = Sample { took, ended, busy: seen.running() >= seen.slots() };
         let slots = {
