@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use watertight_examples::lab;
 use watertight_examples::outage::Settings;
 
 const QUICK: u64 = 4;
@@ -32,6 +33,35 @@ pub(crate) enum Command {
     Outage(OutageArgs),
     /// Every guarded function with its settings and worst case, and what is wrong with them; exit code 1 if anything is.
     Check(CheckArgs),
+    /// Published experiments on slow dependencies, bare and guarded, each with a verdict on its claims.
+    Lab(LabArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LabArgs {
+    /// The experiment's name, `all`, or `list`.
+    #[arg(value_name = "ID", value_parser = experiment)]
+    pub(crate) id: String,
+    /// Shorter, with rougher figures; every output says so.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Write every figure here, with the exact settings.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write one HTML page here, with plots; it opens offline.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Write our tables beside the published ones here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Take this server's pool in place of the embedded database: `postgres://user@host/database`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) postgres: Option<String>,
+}
+
+fn experiment(id: &str) -> Result<String, String> {
+    let known: Vec<_> = lab::ALL.iter().map(|experiment| experiment.id).chain(["all", "list"]).collect();
+    if known.contains(&id) { Ok(id.to_owned()) } else { Err(format!("there are {}", known.join(", "))) }
 }
 
 #[derive(Args, Debug)]
@@ -92,12 +122,15 @@ mod tests {
         <Cli as CommandFactory>::command().debug_assert();
         let settings = |words: &[&str]| match Cli::parse_from(words).command() {
             Command::Outage(args) => args.settings(),
-            Command::Check(_) => panic!("another command"),
+            Command::Check(_) | Command::Lab(_) => panic!("another command"),
         };
         let given = settings(&["demo", "--clients", "7"]);
         assert_eq!((given.load.clients, given.load.length.as_secs()), (7, 15));
         assert_eq!(settings(&["demo", "outage", "--quick"]).load.length.as_secs(), 4);
         assert!(matches!(Cli::parse_from(["demo", "check"]).command(), Command::Check(CheckArgs { json: false })));
         assert!(Cli::try_parse_from(["demo", "--seconds", "0"]).is_err());
+        assert!(matches!(Cli::parse_from(["demo", "lab", "all", "--quick"]).command(), Command::Lab(_)));
+        let refused = Cli::try_parse_from(["demo", "lab", "cascades"]).unwrap_err().to_string();
+        assert!(refused.contains("there are cascade"), "{refused}");
     }
 }

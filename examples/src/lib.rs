@@ -12,15 +12,17 @@
 //!              ▼                    stop            how everything ends early
 //!            pool                   outage          puts the pieces together, once per variant
 //!                                   progress, report   shows it while it runs, and after
+//!                                   lab      the published experiments, each bare and guarded
 //! ```
 //!
 //! Invariants:
-//! * loopback only, every port chosen by the system, nothing written to disk but the file asked for with `--json`;
+//! * loopback only, every port chosen by the system, nothing written to disk but the files asked for;
 //! * every wait has an end, except the one on show: the shop's call to its vendor;
 //! * two runs share nothing: fresh vendor, fresh pool, fresh shop, fresh clients.
 
 pub mod fates;
 pub mod get;
+pub mod lab;
 pub mod load;
 pub mod meter;
 pub mod outage;

@@ -13,14 +13,17 @@
 //! * a request whose caller goes away is dropped at once and counted as unanswered.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use axum::Json;
 use axum::Router;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::routing::get;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
 use crate::meter::Meter;
@@ -33,6 +36,17 @@ pub enum Behaviour {
     After(Duration),
     /// Never.
     Hang,
+    /// As services do that are well on the whole: 90 % after 150 ms, 8 % after 800 ms, 2 % after 6 s.
+    Mixed,
+    /// At once, with an error.
+    Fail,
+    /// After this long, but only `at_once` at a time: who comes beyond waits in a line.
+    Busy {
+        /// How many it works for.
+        at_once: usize,
+        /// How long each takes.
+        each: Duration,
+    },
 }
 
 /// A running vendor.
@@ -53,12 +67,22 @@ pub struct VendorFigures {
     pub unanswered: u64,
     /// Connections opened.
     pub connections: u64,
+    /// Connections closed again, before the vendor itself closed.
+    pub closed: u64,
 }
 
 #[derive(Debug)]
 struct Books {
     behaviour: RwLock<Behaviour>,
     requests: Arc<Meter>,
+    workers: Workers,
+}
+
+/// Whom a busy vendor works for, and who waits in line.
+#[derive(Debug)]
+struct Workers {
+    free: Semaphore,
+    open: AtomicUsize,
 }
 
 impl Vendor {
@@ -67,7 +91,8 @@ impl Vendor {
     /// # Errors
     /// When loopback has no port to give.
     pub async fn start(behaviour: Behaviour) -> io::Result<Self> {
-        let books = Arc::new(Books { behaviour: RwLock::new(behaviour), requests: Arc::default() });
+        let workers = Workers { free: Semaphore::new(0), open: AtomicUsize::new(0) };
+        let books = Arc::new(Books { behaviour: RwLock::new(behaviour), requests: Arc::default(), workers });
         let router = Router::new().route("/recommendations", get(recommend)).with_state(Arc::clone(&books));
         Ok(Self { server: Server::start(router).await?, books })
     }
@@ -90,26 +115,72 @@ impl Vendor {
             peak: requests.peak,
             unanswered: requests.unanswered,
             connections: connections.entered,
+            closed: connections.entered - connections.inside.min(connections.entered),
         }
     }
 
     /// Closes, and hands over the finished books.
     pub async fn stop(self) -> VendorFigures {
+        let before = self.figures();
         let Self { server, books } = self;
-        let connections = server.connections().entered;
         server.stop().await;
         let requests = books.requests.counts();
-        VendorFigures { requests: requests.entered, peak: requests.peak, unanswered: requests.unanswered, connections }
+        VendorFigures {
+            requests: requests.entered,
+            peak: requests.peak,
+            unanswered: requests.unanswered,
+            connections: before.connections,
+            closed: before.closed,
+        }
     }
 }
 
-async fn recommend(State(books): State<Arc<Books>>) -> Json<Value> {
+/// How long the request of this number takes at a vendor of mixed speed: every hundred requests hold the exact shares.
+fn mixed(number: u64) -> Duration {
+    // 37 has no factor in common with 100, so the slow ones are strewn and not in a row.
+    match number.wrapping_mul(37) % 100 {
+        0..90 => Duration::from_millis(150),
+        90..98 => Duration::from_millis(800),
+        _ => Duration::from_secs(6),
+    }
+}
+
+impl Workers {
+    /// Works for one, when it is its turn.
+    async fn serve(&self, at_once: usize, each: Duration) {
+        let opened = self.open.fetch_max(at_once, Relaxed);
+        self.free.add_permits(at_once.saturating_sub(opened));
+        // Never closed; and who leaves the line is gone from it.
+        let _worker = self.free.acquire().await;
+        sleep(each).await;
+    }
+}
+
+async fn recommend(State(books): State<Arc<Books>>) -> Result<Json<Value>, StatusCode> {
     let visit = books.requests.enter();
     let behaviour = *books.behaviour.read().unwrap_or_else(PoisonError::into_inner);
     match behaviour {
         Behaviour::After(wait) => sleep(wait).await,
         Behaviour::Hang => std::future::pending().await,
+        Behaviour::Mixed => sleep(mixed(books.requests.counts().entered)).await,
+        Behaviour::Busy { at_once, each } => books.workers.serve(at_once, each).await,
+        Behaviour::Fail => {
+            visit.answered();
+            return Err(StatusCode::SERVICE_UNAVAILABLE);
+        }
     }
     visit.answered();
-    Json(json!([{ "product": 7, "why": "others looked at it" }, { "product": 21, "why": "goes with it" }]))
+    Ok(Json(json!([{ "product": 7, "why": "others looked at it" }, { "product": 21, "why": "goes with it" }])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mixed;
+
+    #[test]
+    fn a_mixed_vendor_keeps_its_shares_exactly() {
+        let hundred: Vec<u128> = (1..=100).map(|number| mixed(number).as_millis()).collect();
+        let count = |millis| hundred.iter().filter(|&&took| took == millis).count();
+        assert_eq!((count(150), count(800), count(6_000)), (90, 8, 2));
+    }
 }

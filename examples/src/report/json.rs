@@ -41,7 +41,7 @@ fn settings(settings: &Settings) -> Value {
         "pool_acquire_limit_ms": millis(pool::ACQUIRE_LIMIT),
         "vendor_answers_after_ms": match vendor {
             Behaviour::After(wait) => Some(millis(*wait)),
-            Behaviour::Hang => None,
+            Behaviour::Hang | Behaviour::Mixed | Behaviour::Fail | Behaviour::Busy { .. } => None,
         },
         "annotation": recs::annotation().1,
     })
