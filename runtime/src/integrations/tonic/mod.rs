@@ -18,7 +18,7 @@
 //! | no slot, no thread, no token | `RESOURCE_EXHAUSTED` | yes |
 //!
 //! When to come back stands in two metadata: `grpc-retry-pushback-ms`, which gRPC clients with a retry policy heed by
-//! themselves, and `retry-after` in seconds, as over HTTP. The message is one of a few constants; the [`Error`] itself is the
+//! themselves, and `retry-after` in seconds, as over HTTP. The message is one of a few constants; the error itself is the
 //! status' source, which stays in the process.
 //!
 //! **The first message is the end** of what is timed: a stream of answers runs on after that, unless it is one that holds on to
