@@ -165,7 +165,7 @@ async fn a_request_is_told_clearly_and_nothing_of_what_is_inside() {
     held.abort();
 }
 
-#[resilient(timeout = "60ms")]
+#[resilient(timeout = "60ms", retry = 2)]
 async fn edges_cut(client: &ClientWithMiddleware, next: &str) -> Result<String, ClientError> {
     Ok(client.get(next).timeout(Duration::from_secs(9)).send().await?.text().await?)
 }
@@ -184,6 +184,7 @@ async fn an_attempt_that_is_cut_off_while_it_waits_for_an_answer_is_counted_as_s
     let figures = site("edges_cut");
     assert_eq!((figures.timed_out, figures.error), (20, 0));
     far.stopped().await;
+    assert_eq!(far.begun(), 20, "what may have been done is not done again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
