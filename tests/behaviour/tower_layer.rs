@@ -313,3 +313,34 @@ async fn a_closure_that_can_be_called_once_is_not_tried_again() {
     clock.assert_reads(ms(0));
     assert_eq!(site("guard_run_once").attempts(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn requests_are_told_apart_by_a_key() {
+    let slots = Bulkhead::new("tower_keyed", 1);
+    let guard = Guard::named("tower_keyed").bulkhead(slots).keyed().build().unwrap();
+    let gate = Arc::new(Gate::shut());
+    let inner = {
+        let gate = Arc::clone(&gate);
+        service_fn(move |request: &'static str| {
+            let gate = Arc::clone(&gate);
+            async move {
+                gate.opened().await;
+                Ok::<_, io::Error>(request)
+            }
+        })
+    };
+    let layer = guard.layer().key_by(|request: &&'static str| (*request != "nobody").then_some(*request));
+    let service = layer.layer(inner);
+    let mut acme = Box::pin(service.clone().oneshot("acme"));
+    let mut other = Box::pin(service.clone().oneshot("other"));
+    let mut nobody = Box::pin(service.clone().oneshot("nobody"));
+    for call in [&mut acme, &mut other, &mut nobody] {
+        assert!(poll!(call).is_pending(), "each has a slot of its own");
+    }
+    match service.oneshot("acme").await {
+        Err(Failure::Refused(error)) => assert_eq!(error.kind(), ErrorKind::BulkheadFull),
+        answer => panic!("{answer:?}"),
+    }
+    gate.open();
+    assert_eq!((acme.await.unwrap(), other.await.unwrap(), nobody.await.unwrap()), ("acme", "other", "nobody"));
+}

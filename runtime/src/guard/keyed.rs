@@ -32,7 +32,7 @@ impl<J, K: ?Sized> Clone for Keyed<'_, J, K> {
 impl<J, K: ?Sized> Copy for Keyed<'_, J, K> {}
 
 /// Tells a call its key, if there is one.
-fn tell<K: Hash + Display + ?Sized>(call: Pin<&mut Call>, key: Option<&K>) {
+pub(super) fn tell<K: Hash + Display + ?Sized>(call: Pin<&mut Call>, key: Option<&K>) {
     if let Some(key) = key {
         call.keyed(&Key::displayed(key, &key));
     }

@@ -47,7 +47,8 @@ mod rate;
 mod retry;
 mod sites;
 
-use std::fmt;
+use std::fmt::{self, Display};
+use std::hash::Hash;
 use std::pin::{Pin, pin};
 
 pub use backoff::{Backoff, Jitter};
@@ -198,23 +199,28 @@ impl<J> Guard<J> {
         Fut: Future<Output = Result<T, E>>,
         J: Judge<Result<T, E>>,
     {
-        self.run_again(body, |_| None, |body: F| body())
+        self.run_again(body, None::<&str>, |_| None, |body: F| body())
     }
 
-    /// Runs what needs something that has to be made anew for each attempt; `again` says whether it can be.
-    pub(crate) fn run_again<N, T, E, F, Fut>(
+    /// Runs what needs something that has to be made anew for each attempt; `again` says whether it can be. The key is read when
+    /// the call begins.
+    pub(crate) fn run_again<N, K, T, E, F, Fut>(
         &self,
         needed: N,
+        key: Option<K>,
         again: impl Fn(&N) -> Option<N>,
         mut body: F,
     ) -> impl Future<Output = Result<T, Failure<E>>>
     where
+        K: Hash + Display,
         F: FnMut(N) -> Fut,
         Fut: Future<Output = Result<T, E>>,
         J: Judge<Result<T, E>>,
     {
         async move {
             let mut call = pin!(Call::begin(self.site));
+            keyed::tell(call.as_mut(), key.as_ref());
+            drop(key);
             match ends(call.as_mut(), needed, again, &mut body, &self.judge).await {
                 End::Answered(whole) => answer(call, End::Answered(whole.map_err(Failure::Failed))),
                 End::Refused => answer(call, End::Refused),

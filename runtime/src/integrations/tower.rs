@@ -25,8 +25,9 @@
 //! Invariants: a service that was polled and not called holds nothing; a call's future that was not polled has taken
 //! nothing; each attempt has a clone of the inner service of its own, and none is called that was not ready.
 
-use std::fmt;
+use std::fmt::{self, Display};
 use std::future::poll_fn;
+use std::hash::Hash;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -75,59 +76,67 @@ impl<J> Guard<J> {
     /// # }
     /// ```
     pub fn layer(self) -> GuardLayer<J> {
-        GuardLayer { guard: self, again: SendOnce, refusals: AsErrors }
+        GuardLayer { guard: self, again: SendOnce, refusals: AsErrors, key: AllAlike }
     }
 }
 
 /// A guard that wraps services, see [`Guard::layer`]. All services it makes share one site.
 #[derive(Clone, Copy)]
 #[must_use = "a layer does nothing until a service is given it"]
-pub struct GuardLayer<J = EveryError, A = SendOnce, R = AsErrors> {
+pub struct GuardLayer<J = EveryError, A = SendOnce, R = AsErrors, K = AllAlike> {
     guard: Guard<J>,
     again: A,
     refusals: R,
+    key: K,
 }
 
-impl<J, A, R> GuardLayer<J, A, R> {
+impl<J, A, R, K> GuardLayer<J, A, R, K> {
     /// Judges responses by a function; the inner service's errors are failures.
     ///
     /// Without it a response is a success, whatever its status.
-    pub fn judge_responses<F>(self, judge: F) -> GuardLayer<Responses<F>, A, R> {
-        let Self { guard, again, refusals } = self;
-        GuardLayer { guard: guard.judge(Responses(judge)), again, refusals }
+    pub fn judge_responses<F>(self, judge: F) -> GuardLayer<Responses<F>, A, R, K> {
+        let Self { guard, again, refusals, key } = self;
+        GuardLayer { guard: guard.judge(Responses(judge)), again, refusals, key }
     }
 
     /// Lets requests be sent again, as clones.
-    pub fn clone_requests(self) -> GuardLayer<J, Cloned, R> {
-        let Self { guard, refusals, .. } = self;
-        GuardLayer { guard, again: Cloned, refusals }
+    pub fn clone_requests(self) -> GuardLayer<J, Cloned, R, K> {
+        let Self { guard, refusals, key, .. } = self;
+        GuardLayer { guard, again: Cloned, refusals, key }
     }
 
     /// Lets requests be sent again as copies that a function makes; one of which it gives `None` is sent once.
     ///
     /// It is asked before each attempt that another may follow.
-    pub fn clone_requests_with<F>(self, copy: F) -> GuardLayer<J, CopiedBy<F>, R> {
-        let Self { guard, refusals, .. } = self;
-        GuardLayer { guard, again: CopiedBy(copy), refusals }
+    pub fn clone_requests_with<F>(self, copy: F) -> GuardLayer<J, CopiedBy<F>, R, K> {
+        let Self { guard, refusals, key, .. } = self;
+        GuardLayer { guard, again: CopiedBy(copy), refusals, key }
     }
 
     /// Boxes errors, as tower's own middlewares do; a refusal is found again by `downcast_ref::<watertight::Error>()`.
     ///
     /// For inner services whose errors are boxed already, and below middlewares that ask for `Into<BoxError>`.
-    pub fn box_errors(self) -> GuardLayer<J, A, Boxed> {
-        let Self { guard, again, .. } = self;
-        GuardLayer { guard, again, refusals: Boxed }
+    pub fn box_errors(self) -> GuardLayer<J, A, Boxed, K> {
+        let Self { guard, again, key, .. } = self;
+        GuardLayer { guard, again, refusals: Boxed, key }
     }
 
     /// Answers a refused call with a response, so that the service's error type stays the inner one's.
-    pub fn answer_refusals<F>(self, answer: F) -> GuardLayer<J, A, AsResponses<F>> {
-        let Self { guard, again, .. } = self;
-        GuardLayer { guard, again, refusals: AsResponses(answer) }
+    pub fn answer_refusals<F>(self, answer: F) -> GuardLayer<J, A, AsResponses<F>, K> {
+        let Self { guard, again, key, .. } = self;
+        GuardLayer { guard, again, refusals: AsResponses(answer), key }
+    }
+
+    /// Tells requests apart by a key, for a guard that is [`keyed`](crate::guard::Builder::keyed). One of which the function gives
+    /// `None` shares a place with all others of its kind.
+    pub fn key_by<F>(self, key: F) -> GuardLayer<J, A, R, KeyBy<F>> {
+        let Self { guard, again, refusals, .. } = self;
+        GuardLayer { guard, again, refusals, key: KeyBy(key) }
     }
 }
 
-impl<S, J: Clone, A: Clone, R: Clone> Layer<S> for GuardLayer<J, A, R> {
-    type Service = GuardService<S, J, A, R>;
+impl<S, J: Clone, A: Clone, R: Clone, K: Clone> Layer<S> for GuardLayer<J, A, R, K> {
+    type Service = GuardService<S, J, A, R, K>;
 
     fn layer(&self, inner: S) -> Self::Service {
         GuardService { layer: self.clone(), inner }
@@ -136,12 +145,12 @@ impl<S, J: Clone, A: Clone, R: Clone> Layer<S> for GuardLayer<J, A, R> {
 
 /// A service behind a guard. Always ready; the inner one's readiness is waited for in the call.
 #[derive(Clone)]
-pub struct GuardService<S, J = EveryError, A = SendOnce, R = AsErrors> {
-    layer: GuardLayer<J, A, R>,
+pub struct GuardService<S, J = EveryError, A = SendOnce, R = AsErrors, K = AllAlike> {
+    layer: GuardLayer<J, A, R, K>,
     inner: S,
 }
 
-impl<S, Request, J, A, R> Service<Request> for GuardService<S, J, A, R>
+impl<S, Request, J, A, R, K> Service<Request> for GuardService<S, J, A, R, K>
 where
     S: Service<Request> + Clone + Send + 'static,
     S::Future: Send,
@@ -151,6 +160,7 @@ where
     J: Judge<Result<S::Response, S::Error>> + Clone + Send + Sync + 'static,
     A: Again<Request> + Clone + Send + Sync + 'static,
     R: Refusals<S::Response, S::Error> + Clone + Send + 'static,
+    K: KeyOf<Request>,
 {
     type Response = S::Response;
     type Error = R::Error;
@@ -161,7 +171,9 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let GuardLayer { guard, again, refusals } = self.layer.clone();
+        let key = self.layer.key.key(&request);
+        let (guard, again, refusals) =
+            (self.layer.guard.clone(), self.layer.again.clone(), self.layer.refusals.clone());
         let inner = self.inner.clone();
         // One allocation: the future has no name, and tower wants one.
         Box::pin(async move {
@@ -172,7 +184,7 @@ where
                     inner.call(request).await
                 }
             };
-            let ended = guard.run_again(request, |request| again.again(request), send).await;
+            let ended = guard.run_again(request, key, |request| again.again(request), send).await;
             refusals.land(ended)
         })
     }
@@ -210,6 +222,39 @@ impl<Request: Clone> Again<Request> for Cloned {
 
 impl<Request, F: Fn(&Request) -> Option<Request>> Again<Request> for CopiedBy<F> {
     fn again(&self, request: &Request) -> Option<Request> {
+        (self.0)(request)
+    }
+}
+
+/// What tells requests apart.
+pub trait KeyOf<Request> {
+    /// The key.
+    type Key: Hash + Display + Send + 'static;
+
+    /// That of a request, if it has one.
+    fn key(&self, request: &Request) -> Option<Self::Key>;
+}
+
+/// Nothing does.
+#[derive(Clone, Copy, Debug)]
+pub struct AllAlike;
+
+/// A function does.
+#[derive(Clone, Copy)]
+pub struct KeyBy<F>(F);
+
+impl<Request> KeyOf<Request> for AllAlike {
+    type Key = &'static str;
+
+    fn key(&self, _: &Request) -> Option<&'static str> {
+        None
+    }
+}
+
+impl<Request, K: Hash + Display + Send + 'static, F: Fn(&Request) -> Option<K>> KeyOf<Request> for KeyBy<F> {
+    type Key = K;
+
+    fn key(&self, request: &Request) -> Option<K> {
         (self.0)(request)
     }
 }
@@ -283,13 +328,13 @@ impl<Response, E, F: Fn(&Response) -> Verdict> Judge<Result<Response, E>> for Re
     }
 }
 
-impl<J, A, R> fmt::Debug for GuardLayer<J, A, R> {
+impl<J, A, R, K> fmt::Debug for GuardLayer<J, A, R, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("GuardLayer").field(&self.guard).finish()
     }
 }
 
-impl<S: fmt::Debug, J, A, R> fmt::Debug for GuardService<S, J, A, R> {
+impl<S: fmt::Debug, J, A, R, K> fmt::Debug for GuardService<S, J, A, R, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GuardService").field("guard", &self.layer.guard).field("inner", &self.inner).finish()
     }

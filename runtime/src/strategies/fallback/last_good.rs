@@ -202,8 +202,8 @@ mod tests {
         struct Nosy(Arc<LastGood>);
         impl Nosy {
             fn look(&self) {
-                let Store::ForAll(shelf) = &self.0.kept else { return };
-                assert!(shelf.try_lock().is_ok(), "locked");
+                let Store::ForAll(store) = &self.0.kept else { return };
+                assert!(store.try_lock().is_ok(), "locked");
             }
         }
         impl Clone for Nosy {
@@ -228,13 +228,14 @@ mod tests {
     #[test]
     fn each_key_has_its_own_and_those_without_a_success_for_longest_go_first() {
         let good = LastGood::by_key(60);
+        // Over the shards, as keys' numbers are.
+        let spread = |key: u128| key << 64 | key;
         for key in 0..100_000_u128 {
-            // Spread over the shards, as keys' numbers are.
-            good.keep(key << 64 | key, key, at(0));
+            good.keep(spread(key), key, at(0));
         }
-        assert_eq!(good.find::<u128>(99_999 << 64 | 99_999, at(60)), Some((99_999, 60)));
-        assert_eq!(good.find::<u128>(99_999 << 64 | 99_999, at(61)), None);
-        assert_eq!(good.find::<u128>(0, at(1)), None, "long gone");
+        assert_eq!(good.find::<u128>(spread(99_999), at(60)), Some((99_999, 60)));
+        assert_eq!(good.find::<u128>(spread(99_999), at(61)), None);
+        assert_eq!(good.find::<u128>(spread(0), at(1)), None, "long gone");
         let Store::ByKey(table) = &good.kept else { panic!("by key") };
         let census = table.census();
         assert_eq!((census.kept, census.idle), (KEYS, KEYS));
