@@ -14,6 +14,7 @@ pub(crate) mod lengths;
 pub(crate) mod line;
 pub(crate) mod number;
 pub(crate) mod park;
+mod place;
 pub(crate) mod rng;
 pub(crate) mod sync;
 pub(crate) mod table;

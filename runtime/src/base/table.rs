@@ -25,10 +25,11 @@
 //! table says, more than are not worth forgetting yet; memory follows the number of values.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::num::NonZeroU32;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
+pub(crate) use super::place::Place;
+use super::place::Same;
 use super::sync::{Apart, Mutex};
 use super::top::{Counted, Top};
 
@@ -43,32 +44,6 @@ const COUNTED: u8 = 16;
 const COUNTED_ALONE: u8 = 64;
 
 const NONE: u32 = u32::MAX;
-const INDEX_BITS: u32 = 26;
-
-/// Where a held value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(NonZeroU32);
-
-/// A key's number is as good a hash as any.
-#[derive(Debug, Default)]
-struct Same(u64);
-
-impl Hasher for Same {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    #[allow(clippy::cast_possible_truncation)] // the half that does not choose the shard
-    fn write_u128(&mut self, id: u128) {
-        self.0 = id as u64;
-    }
-}
 
 #[derive(Debug)]
 struct Entry<V> {
@@ -397,17 +372,5 @@ impl<V: Forgettable, S> Table<V, S> {
             counted.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.shown.cmp(&other.shown)));
         }
         census
-    }
-}
-
-impl Place {
-    fn new(shard: usize, at: u32) -> Self {
-        let shard = u32::try_from(shard).unwrap_or(0) << INDEX_BITS;
-        Self(NonZeroU32::MIN.saturating_add(shard | at))
-    }
-
-    fn parts(self) -> (usize, u32) {
-        let number = self.0.get() - 1;
-        ((number >> INDEX_BITS) as usize, number & ((1 << INDEX_BITS) - 1))
     }
 }
