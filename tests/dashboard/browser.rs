@@ -125,7 +125,7 @@ async fn pictures_of(browser: &str, pages: [(&str, String); 2]) {
 fn page_of(serving: &Serving, wall: &Value, name: &str) -> String {
     let panels = panels(row(wall, name), "minutes");
     let id = panels.split_once("id=").and_then(|(_, rest)| rest.split_once('&')).expect("an id").0;
-    format!("{}#/f/{id}", serving.url())
+    format!("{}?id={id}", serving.url())
 }
 
 #[resilient(timeout = "1s", bulkhead = "dash-markup:1", key = tenant)]

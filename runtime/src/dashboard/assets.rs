@@ -1,7 +1,7 @@
 //! The page, as it is served: nothing is built, nothing is fetched from elsewhere.
 
 /// The markup. `{{base}}` is where its parts are, `{{token}}` whether anything can be changed, `{{first}}` the wall as
-/// it is when the page is asked for.
+/// it is when the page is asked for, `{{given}}` one function if it was asked for.
 pub(super) const PAGE: &str = include_str!("page/page.html");
 
 macro_rules! parts {

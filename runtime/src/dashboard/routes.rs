@@ -2,7 +2,7 @@
 //!
 //! | address | answer |
 //! |---|---|
-//! | `/` | the page |
+//! | `/`, `/?id=ID` | the page; that of one function |
 //! | `/assets/NAME` | its parts |
 //! | `/api/wall`, `/api/stream` | the wall, once, and every second as server-sent events |
 //! | `/api/function?id=ID&span=hour` | every panel of one function |
@@ -55,7 +55,12 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
 }
 
 /// The page, with addresses of its parts that are right wherever the router is mounted.
-async fn page(State(shared): Dash, OriginalUri(uri): OriginalUri) -> Response {
+/// With `?id=ID` the figures of one function come along, so that a link to it shows something at once.
+async fn page(
+    State(shared): Dash,
+    OriginalUri(uri): OriginalUri,
+    Query(asked): Query<HashMap<String, String>>,
+) -> Response {
     shared.history.keep_going();
     let path = uri.path();
     let last = path.rsplit('/').next().unwrap_or_default();
@@ -66,7 +71,13 @@ async fn page(State(shared): Dash, OriginalUri(uri): OriginalUri) -> Response {
     let token = if shared.token.is_some() { "yes" } else { "no" };
     // So that something is there before the first second is over. Nothing in it can end the element it stands in.
     let first = viewers::wall_text(&shared).replace('<', "\\u003c");
-    let text = assets::PAGE.replace("{{base}}", &base).replace("{{token}}", token).replace("{{first}}", &first);
+    let given = asked.get("id").and_then(|id| figures(&shared, id, Span::Minutes));
+    let given = given.map_or_else(|| "null".to_owned(), |given| given.to_string().replace('<', "\\u003c"));
+    let text = assets::PAGE
+        .replace("{{base}}", &base)
+        .replace("{{token}}", token)
+        .replace("{{first}}", &first)
+        .replace("{{given}}", &given);
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
 }
 
@@ -77,13 +88,13 @@ async fn asset(Path(name): Path<String>) -> Response {
     }
 }
 
-fn as_json(text: String) -> Response {
-    ([(CONTENT_TYPE, "application/json")], text).into_response()
+fn as_json(text: impl Into<String>) -> Response {
+    ([(CONTENT_TYPE, "application/json")], text.into()).into_response()
 }
 
 async fn wall(State(shared): Dash) -> Response {
     shared.history.keep_going();
-    as_json(viewers::wall_text(&shared))
+    as_json(&*viewers::wall_text(&shared))
 }
 
 async fn stream(State(shared): Dash) -> Response {
@@ -98,13 +109,18 @@ async fn stream(State(shared): Dash) -> Response {
 
 async fn function(State(shared): Dash, Query(asked): Query<HashMap<String, String>>) -> Response {
     let id = asked.get("id").map_or("", String::as_str);
-    let Some((declaration, all)) = declared(id) else {
-        return (StatusCode::NOT_FOUND, "there is no such function in this binary").into_response();
-    };
     let span = if asked.get("span").is_some_and(|span| span == "hour") { Span::Hour } else { Span::Minutes };
+    match figures(&shared, id, span) {
+        Some(figures) => as_json(figures.to_string()),
+        None => (StatusCode::NOT_FOUND, "there is no such function in this binary").into_response(),
+    }
+}
+
+/// Every panel of a function.
+fn figures(shared: &Shared, id: &str, span: Span) -> Option<Value> {
+    let (declaration, all) = declared(id)?;
     let kept = shared.history.read();
-    let view = View { kept: &kept, span, id, declaration, all: &all };
-    as_json(panels::function(&view).to_string())
+    Some(panels::function(&View { kept: &kept, span, id, declaration, all: &all }))
 }
 
 async fn catalogue() -> Response {
@@ -139,5 +155,6 @@ async fn act_on_breaker(State(shared): Dash, headers: HeaderMap, body: String) -
         return (StatusCode::NOT_FOUND, "there is no such breaker").into_response();
     }
     changes::note(None, format!("breaker `{name}` was {what} from the dashboard"));
+    shared.viewers.write_anew();
     as_json(json!({ "breakers": count }).to_string())
 }

@@ -10,8 +10,8 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ pub(super) struct Viewers {
     most: usize,
     taken: Arc<AtomicUsize>,
     closed: AtomicBool,
+    /// The wall of the last second.
+    written: Mutex<Option<(u64, Arc<str>)>>,
 }
 
 /// A place.
@@ -47,7 +49,7 @@ impl Drop for Place {
 
 impl Viewers {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, taken: Arc::default(), closed: AtomicBool::new(false) }
+        Self { most, taken: Arc::default(), closed: AtomicBool::new(false), written: Mutex::default() }
     }
 
     /// A place, if there is one.
@@ -62,6 +64,11 @@ impl Viewers {
 
     pub(super) fn count(&self) -> usize {
         self.taken.load(Ordering::Acquire)
+    }
+
+    /// Has the wall written anew, since something was changed.
+    pub(super) fn write_anew(&self) {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Has every stream end with the next second.
@@ -105,9 +112,19 @@ pub(super) fn watch(shared: Arc<Shared>, place: Place) -> Frames {
 }
 
 /// The wall as it is now.
-pub(super) fn wall_text(shared: &Shared) -> String {
+///
+/// Written once a second, for however many look at it.
+pub(super) fn wall_text(shared: &Shared) -> Arc<str> {
     let kept = shared.history.read();
-    wall::panel(&kept, shared.viewers.count()).to_string()
+    let mut written = shared.viewers.written.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*written {
+        Some((second, text)) if *second == kept.seconds => Arc::clone(text),
+        _ => {
+            let text: Arc<str> = wall::panel(&kept, shared.viewers.count()).to_string().into();
+            *written = Some((kept.seconds, Arc::clone(&text)));
+            text
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,10 @@ async function act(name, what) {
 
 function show() {
   const [, kind, id] = /^#\/(f)\/(.+)$/.exec(location.hash) ?? [];
-  view = kind ? page(decodeURIComponent(id), base, document.body.dataset.token === "yes" ? act : null) : wall();
+  // A function whose figures came with the page, as long as nobody has gone elsewhere.
+  const given = location.hash === "" ? JSON.parse(document.getElementById("given").textContent) : null;
+  const wanted = kind ? decodeURIComponent(id) : given?.id;
+  view = wanted ? page(wanted, base, document.body.dataset.token === "yes" ? act : null, given) : wall(base);
   document.title = view.title;
   main.replaceChildren(view.node);
   if (last) view.update(last);

@@ -12,13 +12,15 @@ const HEADS = [
 export const groupOf = (at) => (at === 0 ? "good" : at === 1 ? "retried" : at < 10 ? "fallback" : at < 18 ? "failed" : "dropped");
 export const GROUPS = { good: "ok", retried: "ok after a retry", fallback: "answered by the fallback", failed: "failed", dropped: "dropped by the caller" };
 
-export function wall() {
+export function wall(base) {
   const search = el("input", { type: "search", id: "search", placeholder: "name, module or bulkhead", autocomplete: "off" });
   const body = el("tbody", { role: "rowgroup" });
   const totals = el("p", { class: "totals" });
   const rows = new Map();
   const named = el("div", { class: "chips" });
   const changes = el("ol", { class: "changes" });
+  const findings = el("section", { "aria-labelledby": "findings", hidden: true }, el("h2", { id: "findings" }, "Findings of the check"), el("ol", { class: "changes" }));
+  ask(base, findings);
   const empty = el("p", { class: "empty", hidden: true }, "No function's name, module or bulkhead has that in it.");
   const node = el("div", {},
     el("section", { "aria-labelledby": "functions" },
@@ -29,7 +31,7 @@ export function wall() {
         el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, HEADS.map(([kind, text]) => el("th", { scope: "col", role: "columnheader", class: kind }, text)))),
         body), empty),
     el("section", { "aria-labelledby": "named" }, el("h2", { id: "named" }, "Bulkheads and breakers"), named),
-    el("section", { "aria-labelledby": "changes" }, el("h2", { id: "changes" }, "Changes"), changes));
+    el("section", { "aria-labelledby": "changes" }, el("h2", { id: "changes" }, "Changes"), changes), findings);
 
   const filter = () => {
     const wanted = search.value.trim().toLowerCase();
@@ -64,6 +66,15 @@ export function wall() {
         : [el("li", { class: "quiet" }, "nothing has changed since the dashboard was opened")]));
     },
   };
+}
+
+/// What is wrong with the settings, asked once: it changes seldom.
+async function ask(base, findings) {
+  const answer = await fetch(`${base}api/catalogue`).catch(() => null);
+  if (!answer?.ok) return;
+  const { check } = await answer.json();
+  findings.hidden = check.findings.length === 0;
+  findings.querySelector("ol").replaceChildren(...check.findings.map((finding) => el("li", {}, el("span", { class: "chip" }, finding.problem.replaceAll("_", " ")), " ", finding.text)));
 }
 
 function bulkheadChip(it) {
