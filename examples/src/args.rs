@@ -131,6 +131,6 @@ mod tests {
         assert!(Cli::try_parse_from(["demo", "--seconds", "0"]).is_err());
         assert!(matches!(Cli::parse_from(["demo", "lab", "all", "--quick"]).command(), Command::Lab(_)));
         let refused = Cli::try_parse_from(["demo", "lab", "cascades"]).unwrap_err().to_string();
-        assert!(refused.contains("there are cascade"), "{refused}");
+        assert!(refused.contains("there are defaults, cascade"), "{refused}");
     }
 }

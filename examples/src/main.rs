@@ -105,6 +105,7 @@ fn writable(path: &Path) -> anyhow::Result<File> {
 fn report(outage: &Outage, quick: bool) -> String {
     let quick = if quick { "Quick run: shortened, so the figures are rough.\n" } else { "" };
     let guarded = outage.runs.iter().any(|run| !run.functions.is_empty());
-    let fates = if guarded { format!("\n{}\n", watertight::snapshot().to_string().trim_end()) } else { String::new() };
+    let figures = || lab::without(watertight::snapshot()).to_string();
+    let fates = if guarded { format!("\n{}\n", figures().trim_end()) } else { String::new() };
     format!("\n{quick}{}\n{fates}\n{}\n", table::side_by_side(outage), story::tell(outage))
 }

@@ -40,7 +40,8 @@ pub enum Behaviour {
     Mixed,
     /// At once, with an error.
     Fail,
-    /// After this long, but only `at_once` at a time: who comes beyond waits in a line.
+    /// After this long, but only `at_once` at a time: who comes beyond waits in a line, and is worked for in his turn
+    /// even if he has left.
     Busy {
         /// How many it works for.
         at_once: usize,
@@ -123,6 +124,7 @@ impl Vendor {
     pub async fn stop(self) -> VendorFigures {
         let before = self.figures();
         let Self { server, books } = self;
+        books.workers.free.close();
         server.stop().await;
         let requests = books.requests.counts();
         VendorFigures {
@@ -146,13 +148,13 @@ fn mixed(number: u64) -> Duration {
 }
 
 impl Workers {
-    /// Works for one, when it is its turn.
+    /// Works for one, when it is its turn; ends early when the vendor closes.
     async fn serve(&self, at_once: usize, each: Duration) {
         let opened = self.open.fetch_max(at_once, Relaxed);
         self.free.add_permits(at_once.saturating_sub(opened));
-        // Never closed; and who leaves the line is gone from it.
-        let _worker = self.free.acquire().await;
-        sleep(each).await;
+        if let Ok(_worker) = self.free.acquire().await {
+            sleep(each).await;
+        }
     }
 }
 
@@ -163,7 +165,11 @@ async fn recommend(State(books): State<Arc<Books>>) -> Result<Json<Value>, Statu
         Behaviour::After(wait) => sleep(wait).await,
         Behaviour::Hang => std::future::pending().await,
         Behaviour::Mixed => sleep(mixed(books.requests.counts().entered)).await,
-        Behaviour::Busy { at_once, each } => books.workers.serve(at_once, each).await,
+        Behaviour::Busy { at_once, each } => {
+            // In a task of its own: this vendor does not notice that a caller has left.
+            let books = Arc::clone(&books);
+            let _ = tokio::spawn(async move { books.workers.serve(at_once, each).await }).await;
+        }
         Behaviour::Fail => {
             visit.answered();
             return Err(StatusCode::SERVICE_UNAVAILABLE);

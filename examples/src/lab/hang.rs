@@ -51,7 +51,7 @@ const VARIANTS: [Variant; 3] = [
 ];
 
 async fn run(bench: &Bench) -> anyhow::Result<Outcome> {
-    let length = bench.seconds(12.0, 3.0);
+    let length = bench.seconds(12.0, 2.0);
     let mut scene = Scene::closed(Behaviour::Hang, 50, length);
     if let Crowd::Closed(crowd) = &mut scene.crowd {
         crowd.pause = Duration::ZERO;

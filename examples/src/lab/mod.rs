@@ -18,9 +18,12 @@
 //! * waits are honest: a full run shortens no clock, a quick one says that it is quick;
 //! * loopback only, bounded in time, and nothing is left behind by a stop.
 
+mod abandon;
 mod amplification;
 mod cascade;
+mod collapse;
 mod cost;
+mod defaults;
 mod drain;
 pub mod frame;
 mod hang;
@@ -30,9 +33,12 @@ mod mitigations;
 mod order;
 pub mod outcome;
 pub mod pool;
+mod recovery;
 pub mod report;
 pub mod scene;
 pub mod service;
+mod sockets;
+mod tenants;
 
 use std::time::Duration;
 
@@ -43,6 +49,7 @@ use outcome::Outcome;
 
 /// Every experiment, in the order they are told.
 pub const ALL: &[Experiment] = &[
+    defaults::EXPERIMENT,
     cascade::EXPERIMENT,
     drain::EXPERIMENT,
     cost::EXPERIMENT,
@@ -51,6 +58,11 @@ pub const ALL: &[Experiment] = &[
     order::EXPERIMENT,
     amplification::EXPERIMENT,
     hostage::EXPERIMENT,
+    sockets::EXPERIMENT,
+    abandon::EXPERIMENT,
+    collapse::EXPERIMENT,
+    tenants::EXPERIMENT,
+    recovery::EXPERIMENT,
 ];
 
 /// What an experiment came to, and how it was run.
@@ -93,4 +105,13 @@ pub async fn run(bench: &Bench, experiment: Experiment) -> anyhow::Result<Finish
 /// check of the program at large leaves them out.
 pub fn owns(file: &str) -> bool {
     file.replace('\\', "/").contains("examples/src/lab/")
+}
+
+/// The figures without those of the lab, for who runs something else in the same program.
+pub fn without(mut snapshot: watertight::Snapshot) -> watertight::Snapshot {
+    snapshot.sites.retain(|site| !owns(site.file));
+    // They have names and no files; the lab's are at rest when something else runs.
+    snapshot.bulkheads.retain(|bulkhead| bulkhead.peak_running > 0);
+    snapshot.breakers.retain(|breaker| breaker.calls > 0);
+    snapshot
 }

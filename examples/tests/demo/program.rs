@@ -26,6 +26,7 @@ fn results_on_stdout_progress_on_stderr_and_the_same_as_json() {
     for part in ["bare", "annotated", "/cart", "vendor: calls it saw", "recs.rs:", "#[resilient("] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
+    assert!(!shown.contains("cascade"), "the lab's functions are no part of this:\n{shown}");
     assert!(!shown.contains("PARTIAL") && !shown.contains('\u{1b}'), "{shown}");
     assert!(progress.contains("bare  product") && !progress.contains('\u{1b}'), "{progress}");
 
@@ -71,6 +72,40 @@ fn a_file_that_cannot_be_written_is_known_before_the_wait() {
     let seen = demo(&["--json", "/nowhere/at/all.json"]);
     assert_eq!(seen.status.code(), Some(1));
     assert!(text(&seen.stderr).contains("cannot write /nowhere/at/all.json"), "{}", text(&seen.stderr));
+}
+
+#[test]
+fn the_lab_lists_what_it_can_do_and_refuses_what_it_cannot() {
+    let seen = demo(&["lab", "list"]);
+    let shown = text(&seen.stdout);
+    assert_eq!(seen.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("cascade  How slow may a vendor get"), "{shown}");
+
+    let seen = demo(&["lab", "cascades"]);
+    assert_eq!(seen.status.code(), Some(2));
+    assert!(text(&seen.stderr).contains("there are defaults, cascade, "), "{}", text(&seen.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_experiment_says_so_and_decides_nothing() {
+    use std::io::Read;
+    use std::process::Stdio;
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_demo"))
+        .args(["lab", "drain"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The experiment's name: it is about to begin, and the signal has been claimed.
+    child.stderr.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let seen = child.wait_with_output().unwrap();
+    assert_eq!(seen.status.code(), Some(130), "{}", text(&seen.stderr));
+    let shown = text(&seen.stdout);
+    assert!(shown.contains("Interrupted") && shown.contains("0 of 0 claims held"), "{shown}");
 }
 
 #[cfg(unix)]

@@ -44,6 +44,7 @@ fn draw(out: &mut String, plot: &Plot, (left, right): (f64, f64), top: f64) -> R
             let mut chart = chart.build_cartesian_2d($axis, 0.0..top)?;
             let mut mesh = chart.configure_mesh();
             mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(BLACK.mix(0.15));
+            mesh.x_label_formatter(&|x| label(*x)).y_label_formatter(&|y| label(*y));
             mesh.x_desc(plot.x).y_desc(plot.y).label_style(("sans-serif", 14)).draw()?;
             for (series, colour) in plot.series.iter().zip(COLOURS) {
                 chart.draw_series(LineSeries::new(series.points.clone(), colour.stroke_width(2)))?;
@@ -61,6 +62,11 @@ fn draw(out: &mut String, plot: &Plot, (left, right): (f64, f64), top: f64) -> R
     }
     area.present()?;
     Ok(())
+}
+
+/// A number at an axis, without digits that say nothing.
+fn label(number: f64) -> String {
+    ((number * 100.0).round() / 100.0).to_string()
 }
 
 /// The colour of the line at a place, for the key beside the plot.
