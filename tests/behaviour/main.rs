@@ -14,7 +14,7 @@
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
 //! | `testing` `inject` | what the feature of that name promises to tests of services, and faults by name |
 //! | `errors` | what watertight's error says, and what it can become |
-//! | `guard` `guard_keyed` | the same strategies for closures, built by hand; by key, hedged, with the most recent success |
+//! | `guard` `guard_keyed` `guard_isolated` | the same strategies for closures, built by hand; by key, hedged, with the most recent success; on threads |
 //! | `tower_layer` | guards as tower layers |
 //! | `tasks` `stream` | what tasks, sets of tasks and streams keep, and what a token ends |
 //! | `fallback_on` `fallback_terms` | what a fallback answers for; for how many at once, and for how long |
@@ -32,6 +32,7 @@ mod fallback;
 mod fallback_on;
 mod fallback_terms;
 mod guard;
+mod guard_isolated;
 mod guard_keyed;
 mod hedge;
 mod hedge_load;

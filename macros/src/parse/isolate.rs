@@ -15,7 +15,7 @@ use super::figures::{Grammar, Reader};
 use super::text;
 use super::value::{self, whole};
 use crate::diag::Errors;
-use crate::limits::MOST_SLOTS;
+use crate::limits::{MOST_SLOTS, MOST_THREADS};
 
 /// The threads a body runs on.
 #[derive(Clone)]
@@ -43,9 +43,6 @@ const GRAMMAR: Grammar = Grammar {
     remedy: "write \"NAME:THREADS\", then `/queue:16`, `/wait:100ms`, both or neither",
     no_wait: "a wait of nothing is no queue",
 };
-
-/// More threads than anybody means. A thread reserves a stack, and a thousand that hang are no bound.
-const MOST_THREADS: u64 = 1_024;
 
 pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> Option<Threads> {
     let lit = text(key, input, EXAMPLE, errors)?;

@@ -12,12 +12,14 @@ use std::time::Duration;
 use super::breaker::Breaker;
 use super::bulkhead::Bulkhead;
 use super::hedge::Hedge;
+use super::isolate::{Isolate, Isolated};
 use super::mistakes::{BuildError, Mistakes};
 #[cfg(feature = "rate")]
 use super::rate::Rate;
 use super::retry::Retry;
 use super::{EveryError, Guard, sites};
 use crate::declaration::{Declaration, Observe};
+use crate::site::Site;
 #[cfg(feature = "rate")]
 use crate::strategies::rate;
 use crate::strategies::{bulkhead, deadline, fallback, timeout};
@@ -130,6 +132,21 @@ impl Builder {
     /// Every mistake there is, a sentence each: the attribute's rules and ranges hold here, too. And that a guard of
     /// this name was built elsewhere with other settings, with both places.
     pub fn build(self) -> Result<Guard<EveryError>, BuildError> {
+        self.site(None).map(|site| Guard { site, judge: EveryError })
+    }
+
+    /// A guard whose bodies run on threads of their own, for code that blocks: the attribute's
+    /// [`isolate`](crate::resilient#isolate). The threads are its slots, so it has no bulkhead besides; and a body that
+    /// cannot be stopped is not started a second time beside itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_isolated(self, threads: Isolate) -> Result<Isolated<EveryError>, BuildError> {
+        self.site(Some(threads)).map(Isolated::of)
+    }
+
+    fn site(self, isolate: Option<Isolate>) -> Result<&'static Site, BuildError> {
         #[cfg(feature = "rate")]
         let (has_rate, rate) = (self.rate.is_some(), self.rate);
         #[cfg(not(feature = "rate"))]
@@ -139,6 +156,10 @@ impl Builder {
         let mut mistakes = Mistakes::default();
         mistakes.name("guard", &name);
         let protects = timeout.is_some() || deadline.is_some() || bulkhead.is_some() || breaker.is_some() || has_rate;
+        let protects = protects || isolate.is_some();
+        if isolate.is_some() {
+            check_isolated(bulkhead.is_some(), hedge.is_some() || last_good.is_some(), observe, &mut mistakes);
+        }
         if !protects && retry.is_none() && hedge.is_none() && last_good.is_none() {
             mistakes
                 .add("it names no strategy, so it protects nothing", "give it one at least, for instance a `timeout`");
@@ -154,7 +175,8 @@ impl Builder {
         let zero = "nothing can finish in no time, so every call would fail";
         let timeout_nanos = timeout.map(|length| mistakes.length("timeout", length, zero));
         let deadline = deadline.map(|length| mistakes.length("deadline", length, zero));
-        let has_bulkhead = bulkhead.is_some();
+        let has_bulkhead = bulkhead.is_some() || isolate.is_some();
+        let isolate = isolate.map(|isolate| isolate.check(&mut mistakes));
         let bulkhead = bulkhead.map(|bulkhead| bulkhead.check(&mut mistakes));
         #[cfg(feature = "rate")]
         let rate = rate.map(|rate| rate.check(&mut mistakes));
@@ -169,6 +191,7 @@ impl Builder {
         declared = deadline.map_or(declared, |nanos| declared.deadline(deadline::Config::new(nanos)));
         let by_key = |config: bulkhead::Config| if keyed { config.keyed() } else { config };
         declared = bulkhead.map_or(declared, |config| declared.bulkhead(by_key(config())));
+        declared = isolate.map_or(declared, |config| declared.isolate(config()));
         #[cfg(feature = "rate")]
         {
             let by_key = |config: rate::Config| if keyed { config.keyed() } else { config };
@@ -183,10 +206,29 @@ impl Builder {
         });
         declared = if idempotent { declared.idempotent() } else { declared };
         declared = if observe { declared.observing(Observe::ALL) } else { declared };
-        match sites::site(&declared) {
-            Ok(site) => Ok(Guard { site, judge: EveryError }),
-            Err(mistake) => Err(BuildError::new(name, at, vec![mistake])),
-        }
+        sites::site(&declared).map_err(|mistake| BuildError::new(name, at, vec![mistake]))
+    }
+}
+
+/// What cannot stand beside threads.
+fn check_isolated(bulkhead: bool, hedge_or_last_good: bool, observe: bool, mistakes: &mut Mistakes) {
+    if bulkhead {
+        mistakes.add(
+            "the threads are slots already, and of two bounds on one body one would only mislead",
+            "leave the bulkhead out, or run in place with `build`",
+        );
+    }
+    if hedge_or_last_good {
+        mistakes.add(
+            "a guard on threads has one way to run, which neither hedges nor keeps answers",
+            "leave `hedge` and `last_good` out, or run in place with `build`",
+        );
+    }
+    if observe {
+        mistakes.add(
+            "a call for which there is no thread cannot run all the same, so threads cannot only observe",
+            "leave `observe` out, or run in place with `build`",
+        );
     }
 }
 

@@ -13,6 +13,9 @@ pub(crate) const LONGEST: u64 = 30 * 365 * 86_400 * 1_000_000_000;
 /// How many slots, or callers in a queue, or both together, a bulkhead may have: its word has room for no more.
 pub(crate) const MOST_SLOTS: u64 = 1_000_000;
 
+/// More threads than anybody means: each reserves a stack, and a thousand that hang are no bound.
+pub(crate) const MOST_THREADS: u64 = 1_024;
+
 /// The fewest slots of a bulkhead that finds their number by measuring, unless it says how many.
 pub(crate) const FLOOR: u32 = 2;
 /// The most.

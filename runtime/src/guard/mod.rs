@@ -36,6 +36,7 @@ mod breaker;
 mod builder;
 mod bulkhead;
 mod hedge;
+mod isolate;
 mod judge;
 mod keyed;
 // Its ranges for rates are read with their feature alone.
@@ -56,6 +57,7 @@ pub use breaker::{Breaker, BreakerOn};
 pub use builder::Builder;
 pub use bulkhead::Bulkhead;
 pub use hedge::Hedge;
+pub use isolate::{Isolate, Isolated};
 pub use judge::{ByClass, EveryError, Judge};
 pub use keyed::Keyed;
 pub use mistakes::BuildError;
