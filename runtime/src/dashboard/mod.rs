@@ -10,13 +10,13 @@
 //! ```
 //!
 //! An outage is the worst time to set up monitoring, and the one at which somebody wishes it were there. So the dashboard
-//! needs nothing: no database, no agent, no file, no connection to anywhere. It keeps an hour in memory ([`history`]), works
-//! every figure out here ([`panels`]) and draws them in the browser with a few hundred lines of its own ([`assets`]).
+//! needs nothing: no database, no agent, no file, no connection to anywhere. It keeps an hour in memory (`history`), works
+//! every figure out here (`panels`) and draws them in the browser with a few hundred lines of its own (`assets`).
 //!
 //! Other dashboards taught what can go wrong with one. It is the way into a service for whoever reaches it, so it is served
-//! on loopback unless told otherwise, changes nothing without a token, and accepts no name but a loopback one ([`access`]).
+//! on loopback unless told otherwise, changes nothing without a token, and accepts no name but a loopback one (`access`).
 //! It must not be what the service dies of: viewers are counted and bounded, and one that reads nothing is dropped
-//! ([`viewers`], [`serve`](mod@serve)). And it must not believe what it shows: names may be anybody's text, so they are put on the page
+//! (`viewers`, `serve`). And it must not believe what it shows: names may be anybody's text, so they are put on the page
 //! as text, under a policy that runs no script but the page's own.
 //!
 //! | file | what it is |

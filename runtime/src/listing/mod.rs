@@ -2,8 +2,8 @@
 //!
 //! An attribute stands above its function, and a binary has hundreds of both in dozens of files. Whoever reviews a
 //! release, or is woken by one, asks what is declared *everywhere*, and what the longest is that a call can take by its own
-//! settings. So the declarations are written back here in the attribute's own words ([`words`]), each with its worst case
-//! ([`worst`]), as a table and, with the feature `json`, as data.
+//! settings. So the declarations are written back here in the attribute's own words (`words`), each with its worst case
+//! (`worst`), as a table and, with the feature `json`, as data.
 //!
 //! Invariants: reading changes nothing and needs nothing to have run; what is listed is what is written, never a default; a
 //! worst case is never shorter than what can happen, as long as nobody else blocks the thread.

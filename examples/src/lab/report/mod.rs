@@ -1,7 +1,7 @@
 //! # Four ways to show one result
 //!
 //! Text for who ran it, JSON for who computes with it, one page for who reads it, markdown for the repository. All are made
-//! from the same [`Finished`](super::Finished) values, and none of them measures.
+//! from the same [`Finished`] values, and none of them measures.
 //!
 //! Invariants:
 //! * a shortened or interrupted run says so in each;
