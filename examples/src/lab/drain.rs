@@ -155,7 +155,7 @@ fn judge(seen: &[Seen], load: Duration, after: Duration, outcome: &mut Outcome) 
     outcome.claim(
         "Bare, it recovers when callers leave and take the work along",
         back,
-        format!("{:?}", recovered(leaving, load)),
+        words::latency(recovered(leaving, load)),
     );
     let stands = guarded.db.success() >= Some(100.0) && guarded.healthy.success() >= Some(100.0);
     outcome.claim("Guarded, /db and /healthy stand throughout", stands, words::share(guarded.db.success()));

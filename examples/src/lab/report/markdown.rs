@@ -73,6 +73,8 @@ fn one(out: &mut String, finished: &Finished) {
         let _ = writeln!(out, "- {}: **{}** ({})", verdict.claim, word(verdict.held), verdict.seen);
     }
     let _ = writeln!(out, "\nFor your numbers: {}", experiment.meaning);
+    let settings: Vec<_> = outcome.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let _ = writeln!(out, "\nSettings: `{}`", settings.join("; "));
 }
 
 fn table(out: &mut String, table: &Table) {
