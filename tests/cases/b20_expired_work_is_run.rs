@@ -2,7 +2,7 @@
 //! that under load nearly everything finished too late.
 //!
 //! The second half runs twenty seconds of one and a half times the capacity through `8/queue:16` and counts the calls
-//! that ended well: at least nine tenths of what eight slots can do, for every length of body below the limit. It is
+//! that ended well: at least nine tenths of what eight slots can do, for every length of body below the limit, up to 250 ms. It is
 //! run under `timeout = "300ms"` (each attempt from its slot on) and under `deadline = "300ms"` (from the entry), with
 //! arrivals evenly spaced and at random; then, under the deadline, with bodies whose length varies by a quarter either
 //! way, as those of real ones do. `cargo test -p watertight-tests --test cases b20 -- --nocapture` shows the figures.
@@ -138,6 +138,9 @@ under_load! {
     under_a_deadline_bodies_of_100_ms_use_the_capacity, b20_d100, deadline, "b20_d100", "b20_d100:8/queue:16", 100;
     under_a_deadline_bodies_of_120_ms_use_the_capacity, b20_d120, deadline, "b20_d120", "b20_d120:8/queue:16", 120;
     under_a_deadline_bodies_of_150_ms_use_the_capacity, b20_d150, deadline, "b20_d150", "b20_d150:8/queue:16", 150;
+    under_a_deadline_bodies_of_200_ms_use_the_capacity, b20_d200, deadline, "b20_d200", "b20_d200:8/queue:16", 200;
+    under_a_deadline_bodies_of_250_ms_use_the_capacity, b20_d250, deadline, "b20_d250", "b20_d250:8/queue:16", 250;
+    under_a_timeout_bodies_of_250_ms_use_the_capacity, b20_t250, timeout, "b20_t250", "b20_t250:8/queue:16", 250;
     under_a_deadline_bodies_of_about_100_ms_use_the_capacity, b20_v100, deadline, "b20_v100", "b20_v100:8/queue:16", 100, about;
     under_a_deadline_bodies_of_about_120_ms_use_the_capacity, b20_v120, deadline, "b20_v120", "b20_v120:8/queue:16", 120, about;
     under_a_deadline_bodies_of_about_150_ms_use_the_capacity, b20_v150, deadline, "b20_v150", "b20_v150:8/queue:16", 150, about;
