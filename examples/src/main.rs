@@ -24,6 +24,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
+use watertight::dashboard::Dashboard;
 use watertight_examples::lab;
 use watertight_examples::outage::{self, Outage};
 use watertight_examples::progress::Progress;
@@ -86,7 +87,8 @@ async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {
 
 /// The dashboard while the outage runs. Without one the outage is the same, so a port that is taken stops nothing.
 async fn dashboard(address: SocketAddr) -> Option<watertight::dashboard::Serving> {
-    match watertight::dashboard::serve(address).await {
+    let shop = Dashboard::new().only(|function| !lab::owns(function.file));
+    match shop.serve(address).await {
         Ok(serving) => {
             eprintln!("watch it live: {}", serving.url());
             Some(serving)

@@ -153,3 +153,17 @@ async fn the_other_addresses_answer_with_what_the_library_says() {
     assert_eq!(missing.status(), 404);
     serving.stop().await;
 }
+
+#[tokio::test]
+async fn functions_may_be_left_out_and_with_them_the_names_that_only_they_use() {
+    let shown = watertight::dashboard::Dashboard::new().only(|function| function.name != "dash_hung");
+    let serving = shown.serve("127.0.0.1:0").await.unwrap();
+    dash_hung(false).await.unwrap();
+    let wall = json(&serving, "api/wall").await;
+    let names = |list: &str| -> Vec<_> {
+        wall[list].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect()
+    };
+    assert!(names("sites").contains(&"dash_never_called"));
+    assert!(!names("sites").contains(&"dash_hung") && !names("bulkheads").contains(&"dash-hung"), "{wall}");
+    serving.stop().await;
+}

@@ -46,6 +46,7 @@ use std::sync::Arc;
 use axum::Router;
 use tokio::net::ToSocketAddrs;
 
+use crate::call::Identity;
 use access::Token;
 use history::History;
 pub use serve::Serving;
@@ -79,6 +80,7 @@ pub fn router() -> Router {
 /// | setting | default | why |
 /// |---|---|---|
 /// | token | none, so nothing can be changed | a page that can open breakers is a way to take a service down |
+/// | functions | all | one that is left out looks like one that does not exist |
 /// | viewers | 16 | each costs a connection and a few kibibytes a second |
 /// | addresses | loopback alone | it shows the names of functions and keys to whoever reaches it |
 #[derive(Clone, Debug)]
@@ -87,11 +89,12 @@ pub struct Dashboard {
     token: Option<Token>,
     viewers: usize,
     beyond_loopback: bool,
+    shows: fn(&Identity) -> bool,
 }
 
 impl Default for Dashboard {
     fn default() -> Self {
-        Self { token: None, viewers: VIEWERS, beyond_loopback: false }
+        Self { token: None, viewers: VIEWERS, beyond_loopback: false, shows: |_| true }
     }
 }
 
@@ -101,6 +104,7 @@ struct Shared {
     history: Arc<History>,
     viewers: Viewers,
     token: Option<Token>,
+    shows: fn(&Identity) -> bool,
 }
 
 impl Dashboard {
@@ -118,6 +122,19 @@ impl Dashboard {
     /// How many may watch at once, at least one.
     pub fn viewers(mut self, most: usize) -> Self {
         self.viewers = most.max(1);
+        self
+    }
+
+    /// Which functions are on the first screen, by name, module, file or line: for a binary that also holds functions nobody
+    /// runs in it. Default: all. It hides nothing elsewhere: the figures as text and a function's own page have them all.
+    ///
+    /// ```
+    /// # use watertight::dashboard::Dashboard;
+    /// let dashboard = Dashboard::new().only(|function| !function.module.starts_with("shop::migrations"));
+    /// # let _ = dashboard;
+    /// ```
+    pub fn only(mut self, shows: fn(&Identity) -> bool) -> Self {
+        self.shows = shows;
         self
     }
 
@@ -152,6 +169,6 @@ impl Dashboard {
     fn shared(self) -> Arc<Shared> {
         let history = History::shared();
         history.keep_going();
-        Arc::new(Shared { history, viewers: Viewers::new(self.viewers), token: self.token })
+        Arc::new(Shared { history, viewers: Viewers::new(self.viewers), token: self.token, shows: self.shows })
     }
 }

@@ -120,7 +120,7 @@ pub(super) fn wall_text(shared: &Shared) -> Arc<str> {
     match &*written {
         Some((second, text)) if *second == kept.seconds => Arc::clone(text),
         _ => {
-            let text: Arc<str> = wall::panel(&kept, shared.viewers.count()).to_string().into();
+            let text: Arc<str> = wall::panel(&kept, shared.viewers.count(), shared.shows).to_string().into();
             *written = Some((kept.seconds, Arc::clone(&text)));
             text
         }
@@ -133,7 +133,7 @@ mod tests {
     use crate::dashboard::history::History;
 
     fn shared() -> Arc<Shared> {
-        Arc::new(Shared { history: History::shared(), viewers: Viewers::new(1), token: None })
+        Arc::new(Shared { history: History::shared(), viewers: Viewers::new(1), token: None, shows: |_| true })
     }
 
     #[tokio::test(start_paused = true)]

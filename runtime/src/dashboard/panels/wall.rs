@@ -27,8 +27,14 @@ const DRAWN: usize = 60;
 const CHANGES: usize = 12;
 
 /// The whole wall.
-pub(crate) fn panel(kept: &Kept, viewers: usize) -> Value {
-    let declared: Vec<_> = catalogue::entries().into_iter().map(|entry| entry.declaration).collect();
+pub(crate) fn panel(kept: &Kept, viewers: usize, shows: fn(&Identity) -> bool) -> Value {
+    let (declared, hidden): (Vec<_>, Vec<_>) =
+        catalogue::entries().into_iter().map(|entry| entry.declaration).partition(|it| shows(&it.identity));
+    // What only hidden functions name is hidden, too; what nobody in the catalogue names is shown.
+    let is_shown = |name: &str, names: fn(&Declaration) -> Option<&'static str>| {
+        let named = |all: &[&'static Declaration]| all.iter().any(|it| names(it) == Some(name));
+        named(&declared) || !named(&hidden)
+    };
     let mut rows: Vec<_> = declared.iter().map(|it| row(kept, it)).collect();
     rows.sort_by(|one, other| {
         let key = |row: &(Value, u64, u64, Row<'_>)| (row.3.harmed, row.3.calls, row.2);
@@ -50,10 +56,10 @@ pub(crate) fn panel(kept: &Kept, viewers: usize) -> Value {
         "calls_per_second": calls as f64 / seconds as f64,
         "harmed_per_second": harmed as f64 / seconds as f64,
         "sites": rows.into_iter().map(|row| row.0).collect::<Vec<_>>(),
-        "breakers": kept.now.breakers.iter().map(|it| json!({
+        "breakers": kept.now.breakers.iter().filter(|it| is_shown(it.name, breaker_name)).map(|it| json!({
             "name": it.name, "state": it.state.as_str(), "failures": it.failures, "results": it.calls, "opened": it.opened,
         })).collect::<Vec<_>>(),
-        "bulkheads": kept.bulkheads.iter().filter_map(|(name, ring)| {
+        "bulkheads": kept.bulkheads.iter().filter(|(name, _)| is_shown(name, compartment_name)).filter_map(|(name, ring)| {
             let frame = ring.frames(super::Span::Minutes).back()?;
             let peak = ring.last(NOW).map(|it| it.peak_running).max().unwrap_or(0);
             Some(json!({ "name": name, "slots": frame.slots, "running": frame.running, "queued": frame.queued, "peak": peak }))
