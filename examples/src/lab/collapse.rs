@@ -99,7 +99,7 @@ impl Point {
 
 async fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let points = bench.pick(&POINTS[..], &POINTS[1..3]);
-    let length = bench.seconds(8.0, 4.0);
+    let length = bench.seconds(20.0, 4.0);
     let mut outcome = Outcome { lines: vec![PLAIN.line(), points[0].1.line()], ..Outcome::default() };
     let mut all = Vec::new();
     for (body, guarded) in points {
