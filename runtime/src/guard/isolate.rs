@@ -11,12 +11,13 @@ use std::fmt;
 use std::pin::pin;
 use std::time::Duration;
 
+use super::end::finished;
 use super::judge::{self, ByClass, EveryError, Judge};
 use super::limits::{MOST_SLOTS, MOST_THREADS};
 use super::mistakes::Mistakes;
 use super::sites::interned;
 use crate::call::{Failure, Identity};
-use crate::pipeline::{Call, End, Entered, answer, attempt, enter, isolated};
+use crate::pipeline::{Call, End, Entered, attempt, enter, isolated};
 use crate::site::Site;
 use crate::strategies::isolate::Config;
 
@@ -181,10 +182,7 @@ impl<J> Isolated<J> {
                     break end;
                 }
             };
-            match end {
-                End::Answered(whole) => answer(call, End::Answered(whole.map_err(Failure::Failed))),
-                End::Refused => answer(call, End::Refused),
-            }
+            finished(call, end)
         }
     }
 }

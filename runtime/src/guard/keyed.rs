@@ -12,9 +12,10 @@ use std::fmt::Display;
 use std::hash::Hash;
 use std::pin::{Pin, pin};
 
+use super::end::finished;
 use super::{Guard, Judge, ends, judge};
 use crate::call::{Error, Failure};
-use crate::pipeline::{Call, End, Key, answer, race, settle};
+use crate::pipeline::{Call, Key, answer, race, settle};
 
 /// A guard for one key: its compartment, its bucket, its most recent success. See [`Guard::key`].
 #[derive(Debug)]
@@ -92,14 +93,6 @@ where
             Ok(whole) => whole.inspect(|value| call.keep_good(value)).map_err(Failure::Failed),
             Err(failure) => call.serve_good().ok_or(failure),
         }
-    }
-}
-
-/// The end of a call, with refusals kept apart.
-fn finished<T, E>(call: Pin<&mut Call>, end: End<Result<T, E>>) -> Result<T, Failure<E>> {
-    match end {
-        End::Answered(whole) => answer(call, End::Answered(whole.map_err(Failure::Failed))),
-        End::Refused => answer(call, End::Refused),
     }
 }
 

@@ -35,6 +35,7 @@ mod backoff;
 mod breaker;
 mod builder;
 mod bulkhead;
+mod end;
 mod hedge;
 mod isolate;
 mod judge;
@@ -69,6 +70,7 @@ use crate::call::{Error, Failure, Identity};
 use crate::pipeline::{Call, End, answer, attempt, fall_back, settle};
 use crate::site::Site;
 use crate::strategies::fallback::form;
+use end::finished;
 
 /// The form of a fallback that is given the failure and gives the value.
 type AtOnce = (form::TheFailure, form::Value);
@@ -179,10 +181,8 @@ impl<J> Guard<J> {
     {
         async move {
             let mut call = pin!(Call::begin(self.site));
-            match ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await {
-                End::Answered(whole) => answer(call, End::Answered(whole.map_err(Failure::Failed))),
-                End::Refused => answer(call, End::Refused),
-            }
+            let end = ends(call.as_mut(), (), |()| Some(()), &mut |()| body(), &self.judge).await;
+            finished(call, end)
         }
     }
 
@@ -223,10 +223,8 @@ impl<J> Guard<J> {
             let mut call = pin!(Call::begin(self.site));
             keyed::tell(call.as_mut(), key.as_ref());
             drop(key);
-            match ends(call.as_mut(), needed, again, &mut body, &self.judge).await {
-                End::Answered(whole) => answer(call, End::Answered(whole.map_err(Failure::Failed))),
-                End::Refused => answer(call, End::Refused),
-            }
+            let end = ends(call.as_mut(), needed, again, &mut body, &self.judge).await;
+            finished(call, end)
         }
     }
 
