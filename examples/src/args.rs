@@ -14,6 +14,8 @@ use clap::{Args, Parser, Subcommand};
 use watertight_examples::lab;
 use watertight_examples::outage::Settings;
 
+use crate::by_hand::Piece;
+
 const QUICK: u64 = 4;
 
 /// What happens to a shop when one of its vendors hangs, with and without one line.
@@ -35,6 +37,20 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Published experiments on slow dependencies, bare and guarded, each with a verdict on its claims.
     Lab(LabArgs),
+    /// A page with two switches: who drowns when one of three dependencies is slow, in a common room and in one each.
+    Flood(FloodArgs),
+    #[command(flatten)]
+    Piece(Piece),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FloodArgs {
+    /// Where the page is served; a port of the system's choice unless written.
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+    pub(crate) address: std::net::SocketAddr,
+    /// End after so long; until Ctrl-C unless written.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) seconds: Option<u64>,
 }
 
 #[derive(Args, Debug)]
@@ -85,10 +101,11 @@ pub(crate) struct OutageArgs {
     /// Write the results here as well, with all settings.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Where the dashboard is served while it runs; a port of the system's choice unless written.
+    /// Where the page to watch is served while it runs, with the dashboard at /dashboard; a port of the system's choice unless
+    /// written.
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     pub(crate) dashboard: std::net::SocketAddr,
-    /// Serve the dashboard on after the runs, until Ctrl-C.
+    /// Serve the page and the dashboard on after the runs, until Ctrl-C.
     #[arg(long)]
     pub(crate) stay: bool,
     /// Four seconds per run: the shape, with rougher figures.
@@ -122,7 +139,7 @@ mod tests {
         <Cli as CommandFactory>::command().debug_assert();
         let settings = |words: &[&str]| match Cli::parse_from(words).command() {
             Command::Outage(args) => args.settings(),
-            Command::Check(_) | Command::Lab(_) => panic!("another command"),
+            _ => panic!("another command"),
         };
         let given = settings(&["demo", "--clients", "7"]);
         assert_eq!((given.load.clients, given.load.length.as_secs()), (7, 15));

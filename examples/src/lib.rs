@@ -12,6 +12,7 @@
 //!              ▼                    stop            how everything ends early
 //!            pool                   outage          puts the pieces together, once per variant
 //!                                   progress, report   shows it while it runs, and after
+//!                                   live     the outage and the flood as pages to watch
 //!                                   lab      the published experiments, each bare and guarded
 //! ```
 //!
@@ -23,6 +24,7 @@
 pub mod fates;
 pub mod get;
 pub mod lab;
+pub mod live;
 pub mod load;
 pub mod meter;
 pub mod outage;

@@ -4,6 +4,10 @@
 //!
 //! `cargo run --release -- lab all` does the published experiments again.
 //!
+//! `cargo run --release -- flood` is a page with two switches: who drowns when one of three dependencies is slow.
+//!
+//! `cargo run --release -- vendor`, `service`, `load` and `probe` are the pieces alone, for an outage by hand.
+//!
 //! `cargo run --release -- check` lists every guarded function of this binary and what is wrong with their settings.
 //!
 //! Exit code 0 after a complete run, 130 after Ctrl-C (partial results are printed and called so), 1 when something
@@ -14,6 +18,8 @@
 //! * everything is taken down by ordinary drops before the process ends, however it ends.
 
 mod args;
+mod by_hand;
+mod flood_command;
 mod lab_command;
 
 use std::fs::{File, OpenOptions};
@@ -21,11 +27,14 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Parser;
 use watertight::dashboard::Dashboard;
 use watertight_examples::lab;
+use watertight_examples::live::board::Board;
+use watertight_examples::live::{self, Live};
 use watertight_examples::outage::{self, Outage};
 use watertight_examples::progress::Progress;
 use watertight_examples::report::{json, story, table};
@@ -42,6 +51,8 @@ async fn main() -> anyhow::Result<ExitCode> {
         Command::Outage(args) => run_outage(&args).await,
         Command::Check(CheckArgs { json }) => Ok(run_check(json)),
         Command::Lab(args) => lab_command::run(&args).await,
+        Command::Flood(args) => flood_command::run(&args).await,
+        Command::Piece(piece) => by_hand::run(piece).await,
     }
 }
 
@@ -66,8 +77,9 @@ async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {
     // Before the wait, not after it: a path that cannot be written is known now.
     let file = args.json.as_deref().map(writable).transpose()?;
     let stop = stop::on_interrupt();
-    let dashboard = dashboard(args.dashboard).await;
-    let outage = outage::both(args.settings(), &stop, &Progress::for_stderr()).await?;
+    let board = Arc::new(Board::default());
+    let page = watch(args.dashboard, &board).await;
+    let outage = outage::both(args.settings(), &stop, &Progress::for_stderr(), &board).await?;
     let report = report(&outage, args.quick);
     // A reader who left early, as `head` does, is no failure.
     let _ = std::io::stdout().write_all(report.as_bytes());
@@ -75,26 +87,27 @@ async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {
         file.set_len(0)?;
         writeln!(file, "{:#}", json::document(&outage))?;
     }
-    if let Some(dashboard) = dashboard {
+    if let Some(page) = page {
         if args.stay && !outage.partial {
-            eprintln!("the dashboard stays at {} until Ctrl-C", dashboard.url());
+            eprintln!("the page stays at {} until Ctrl-C", page.url());
             stop.stopped().await;
         }
-        dashboard.stop().await;
+        page.stop().await;
     }
     Ok(if outage.partial { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-/// The dashboard while the outage runs. Without one the outage is the same, so a port that is taken stops nothing.
-async fn dashboard(address: SocketAddr) -> Option<watertight::dashboard::Serving> {
+/// The page of the outage, with the dashboard below it. Without one the outage is the same, so a port that is taken stops
+/// nothing.
+async fn watch(address: SocketAddr, board: &Arc<Board>) -> Option<Live> {
     let shop = Dashboard::new().only(|function| !lab::owns(function.file));
-    match shop.serve(address).await {
-        Ok(serving) => {
-            eprintln!("watch it live: {}", serving.url());
-            Some(serving)
+    match live::serve(address, Arc::clone(board), shop).await {
+        Ok(page) => {
+            eprintln!("watch it live: {}", page.url());
+            Some(page)
         }
         Err(error) => {
-            eprintln!("no dashboard: {error}");
+            eprintln!("no page to watch: {error}");
             None
         }
     }

@@ -21,6 +21,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use crate::fates::{self, Fates};
+use crate::live::board::{Board, Look};
 use crate::load::Load;
 use crate::pool::{self, IdleLevels};
 use crate::probe::Probe;
@@ -107,11 +108,11 @@ pub struct Outage {
 ///
 /// # Errors
 /// When a piece cannot be set up.
-pub async fn both(settings: Settings, stop: &Stop, progress: &Progress) -> anyhow::Result<Outage> {
+pub async fn both(settings: Settings, stop: &Stop, progress: &Progress, board: &Board) -> anyhow::Result<Outage> {
     let mut runs = Vec::new();
     for variant in [Variant::Bare, Variant::Annotated] {
         if !stop.is_stopped() {
-            runs.push(run(variant, &settings, stop, progress).await?);
+            runs.push(run(variant, &settings, stop, progress, board).await?);
         }
     }
     Ok(Outage { settings, runs, partial: stop.is_stopped() })
@@ -121,7 +122,13 @@ pub async fn both(settings: Settings, stop: &Stop, progress: &Progress) -> anyho
 ///
 /// # Errors
 /// When a piece cannot be set up.
-pub async fn run(variant: Variant, settings: &Settings, stop: &Stop, progress: &Progress) -> anyhow::Result<Run> {
+pub async fn run(
+    variant: Variant,
+    settings: &Settings,
+    stop: &Stop,
+    progress: &Progress,
+    board: &Board,
+) -> anyhow::Result<Run> {
     let fates_before = fates::now();
     let vendor = Vendor::start(settings.vendor).await?;
     let service = Shop::stock(variant, pool::open().await?, vendor.url()).await?;
@@ -131,6 +138,14 @@ pub async fn run(variant: Variant, settings: &Settings, stop: &Stop, progress: &
     let at = |path: &str| format!("{}{path}", server.url());
     let page = |visitor: usize, turn: u64| format!("{}/product/{turn}?user={visitor}", server.url());
     let live = Live { variant, length: settings.load.length, product: &product, cart: &cart, pool: service.pool() };
+    let look = Look {
+        variant,
+        length: settings.load.length,
+        routes: [("/product", &product), ("/cart", &cart), ("/health", &health)],
+        shop: &service,
+        vendor: &vendor,
+        before: &fates_before,
+    };
     let mut idle = IdleLevels::default();
     let begun = Instant::now();
     let minute = async {
@@ -144,6 +159,7 @@ pub async fn run(variant: Variant, settings: &Settings, stop: &Stop, progress: &
         _ = minute => {}
         () = idle.follow(service.pool()) => {}
         () = progress.follow(&live) => {}
+        () = board.follow(&look) => {}
     }
     let (took, partial) = (begun.elapsed(), stop.is_stopped());
     progress.done(&live, partial);
@@ -152,7 +168,7 @@ pub async fn run(variant: Variant, settings: &Settings, stop: &Stop, progress: &
     let vendor = vendor.stop().await;
     // Connections in drops of handlers just ended may still be on their way back; a pool does not outlive its shop.
     let _ = timeout(CLEAR_UP, service.pool().close()).await;
-    Ok(Run {
+    let run = Run {
         variant,
         partial,
         took,
@@ -162,5 +178,7 @@ pub async fn run(variant: Variant, settings: &Settings, stop: &Stop, progress: &
         idle,
         pool_timeouts: service.pool_timeouts(),
         functions: fates::since(&fates_before),
-    })
+    };
+    board.done(&run);
+    Ok(run)
 }

@@ -138,12 +138,12 @@ fn plain(live: &Live<'_>, message: &str) {
     let _ = writeln!(std::io::stderr(), "{:>9}  {message}", live.variant.name());
 }
 
-/// The last two seconds of a tally.
+/// The last two seconds of a tally, read four times a second.
 #[derive(Debug, Default)]
-struct Recent(VecDeque<(u64, u64)>);
+pub(crate) struct Recent(VecDeque<(u64, u64)>);
 
 impl Recent {
-    fn now(&mut self, tally: &Tally) -> Option<f64> {
+    pub(crate) fn now(&mut self, tally: &Tally) -> Option<f64> {
         self.push(tally.so_far())
     }
 

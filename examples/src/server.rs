@@ -9,7 +9,7 @@
 //! one.
 //!
 //! Invariants:
-//! * loopback, on a port of the system's choice;
+//! * loopback, on a port of the system's choice unless an address was given;
 //! * after [`Server::stop`] no handler of this server runs.
 
 use std::future::Future;
@@ -43,12 +43,24 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `router`.
+    /// Serves `router` on a port of the system's choice.
     ///
     /// # Errors
     /// When loopback has no port to give.
     pub async fn start(router: Router) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), router).await
+    }
+
+    /// Serves `router` at an address.
+    ///
+    /// # Errors
+    /// When it is taken, or not a loopback one: nothing here asks who is calling.
+    pub async fn start_at(address: SocketAddr, router: Router) -> io::Result<Self> {
+        if !address.ip().is_loopback() {
+            let what = format!("{address} can be reached by other machines; write 127.0.0.1:{}", address.port());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let (stopper, stop) = pair();
         let connections = Arc::new(Meter::default());

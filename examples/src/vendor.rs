@@ -13,6 +13,7 @@
 //! * a request whose caller goes away is dropped at once and counted as unanswered.
 
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -70,6 +71,8 @@ pub struct VendorFigures {
     pub connections: u64,
     /// Connections closed again, before the vendor itself closed.
     pub closed: u64,
+    /// Of those, the ones that the other side closed while it had a request under way.
+    pub aborted: u64,
 }
 
 #[derive(Debug)]
@@ -92,10 +95,18 @@ impl Vendor {
     /// # Errors
     /// When loopback has no port to give.
     pub async fn start(behaviour: Behaviour) -> io::Result<Self> {
+        Self::start_at((Ipv4Addr::LOCALHOST, 0).into(), behaviour, Router::new()).await
+    }
+
+    /// Opens shop at an address, with further routes beside its own.
+    ///
+    /// # Errors
+    /// When the address is taken, or not a loopback one.
+    pub async fn start_at(address: SocketAddr, behaviour: Behaviour, beside: Router) -> io::Result<Self> {
         let workers = Workers { free: Semaphore::new(0), open: AtomicUsize::new(0) };
         let books = Arc::new(Books { behaviour: RwLock::new(behaviour), requests: Arc::default(), workers });
         let router = Router::new().route("/recommendations", get(recommend)).with_state(Arc::clone(&books));
-        Ok(Self { server: Server::start(router).await?, books })
+        Ok(Self { server: Server::start_at(address, router.merge(beside)).await?, books })
     }
 
     /// Where its recommendations are.
@@ -117,6 +128,8 @@ impl Vendor {
             unanswered: requests.unanswered,
             connections: connections.entered,
             closed: connections.entered - connections.inside.min(connections.entered),
+            // A connection carries one request at a time, and a handler is dropped before its answer for no other reason.
+            aborted: requests.unanswered,
         }
     }
 
@@ -133,6 +146,7 @@ impl Vendor {
             unanswered: requests.unanswered,
             connections: before.connections,
             closed: before.closed,
+            aborted: before.aborted,
         }
     }
 }

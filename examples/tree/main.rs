@@ -15,71 +15,44 @@
 //! ```
 //!
 //! Three servers on loopback, real requests, and a real Postgres, if there is one at `DATABASE_URL`
-//! (`postgres://postgres@127.0.0.1:5432/postgres` unless set); otherwise it says so, and the queries are pretended.
-//!
-//! Invariants: both runs use the same functions, and differ in two lines: the layer of the servers and the middleware of the clients.
+//! (`postgres://postgres@127.0.0.1:5432/postgres` unless set); otherwise it says so, and the queries are pretended. The hops are
+//! in `src/lab/tree`; `cargo run --release -- lab tree` measures them, with four, and with a caller who leaves.
 
-mod database;
-mod hop;
-mod report;
+use watertight_examples::lab::tree::database::Database;
+use watertight_examples::lab::tree::hop::Told;
+use watertight_examples::lab::tree::{Play, play, side_by_side};
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::time::{Instant, timeout};
-
-use database::Database;
-use hop::{Log, Told};
-
-/// What one run came to.
-pub(crate) struct Run {
-    pub(crate) told: Told,
-    pub(crate) status: u16,
-    pub(crate) answered: Duration,
-    pub(crate) hops: Vec<hop::Stay>,
-    /// When the last query had ended on the server, if there is one.
-    pub(crate) database: Option<Duration>,
-}
+const HOPS: &[&str] = &["edge", "A", "B"];
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let database = Database::find().await;
+    let database = Database::find(None, 0).await;
     eprintln!("{database}");
     let mut runs = Vec::new();
     for told in [Told::Nothing, Told::WhatIsLeft] {
         eprintln!("{told} ...");
-        runs.push(run(told, &database).await?);
+        runs.push(play(Play::waiting(HOPS, told), &database).await?);
     }
-    println!("{}", report::side_by_side(&runs));
+    println!("{}", side_by_side(&runs));
     Ok(())
-}
-
-async fn run(told: Told, database: &Database) -> anyhow::Result<Run> {
-    let log = Arc::new(Log::start());
-    let b = hop::serve("B", None, told, database, &log).await?;
-    let a = hop::serve("A", Some(b), told, database, &log).await?;
-    let edge = hop::serve("edge", Some(a), told, database, &log).await?;
-    let began = Instant::now();
-    let answer = timeout(Duration::from_secs(30), reqwest::get(&edge)).await??;
-    let (status, answered) = (answer.status().as_u16(), began.elapsed());
-    let database = database.until_idle().await?.then(|| began.elapsed());
-    Ok(Run { told, status, answered, hops: log.stays(), database })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[tokio::test]
     async fn two_seconds_bound_the_tree_when_they_are_told_and_are_six_when_not() {
-        let database = Database::find().await;
-        let told = run(Told::WhatIsLeft, &database).await.expect("a run");
-        assert_eq!((told.status, told.hops.len()), (504, 3));
+        let database = Database::find(None, 1).await;
+        let told = play(Play::waiting(HOPS, Told::WhatIsLeft), &database).await.expect("a run");
+        assert_eq!((told.status, told.hops.len()), (Some(504), 3));
         assert!(told.answered >= Duration::from_millis(1_990) && told.answered < Duration::from_secs(4));
         assert!(told.hops.iter().all(|stay| stay.left.is_some_and(|left| left <= Duration::from_secs(2))));
 
-        let untold = run(Told::Nothing, &database).await.expect("a run");
-        assert_eq!((untold.status, untold.hops.len()), (200, 3));
+        let untold = play(Play::waiting(HOPS, Told::Nothing), &database).await.expect("a run");
+        assert_eq!((untold.status, untold.hops.len()), (Some(200), 3));
         assert!(untold.answered >= Duration::from_secs(6), "{:?}", untold.answered);
         assert!(untold.hops.iter().all(|stay| stay.left.is_none()));
     }

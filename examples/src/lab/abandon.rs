@@ -172,18 +172,12 @@ fn judge(seen: &[Seen], outcome: &mut Outcome) {
         guarded.busy_until * 3 < client.busy_until,
         shown(guarded),
     );
+    let after = |it: &Seen| words::latency(Some(it.busy_until.saturating_sub(it.free)));
     outcome.beside(
         "the backend after its caller has gone",
         "goes on burning unless the server has a limit too",
-        format!(
-            "{} by the client alone, {} guarded",
-            words::latency(Some(client.busy_until)),
-            words::latency(Some(guarded.busy_until))
-        ),
-        (
-            client.busy_until > client.free * 3,
-            "The same; the attribute gives the server its limit, and stops it if that is not enough.",
-            "It stopped, which the client alone does not explain.",
-        ),
+        format!("for another {} by the client alone, {} guarded", after(client), after(guarded)),
+        "Looked at every 50 ms. The attribute's limit goes to the server as a `statement_timeout`, and a query that is dropped \
+         is stopped there.",
     );
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use watertight::resilient;
 
 use super::frame::{Bench, Experiment, Variant};
-use super::outcome::{Cell, Outcome, Table, ratio};
+use super::outcome::{Cell, Outcome, Table, compared, ratio};
 use super::scene::{Scene, Seen, settings, side_by_side};
 use super::service::{Desk, Done};
 use crate::vendor::Behaviour;
@@ -121,19 +121,31 @@ fn judge(seen: &[Seen], outcome: &mut Outcome) {
         "requests, 3 attempts against 1",
         "2.7x",
         format!("{:.1}x", requests(three)),
-        (
-            requests(three) > 2.4,
-            "The same shape: at most the number of attempts.",
-            "Less: a short run ends before the later attempts begin.",
-        ),
+        format!("{}; three attempts can make it three at most.", compared(requests(three), 2.7)),
     );
     let connections = against(three, |it| it.vendor.connections);
-    outcome.beside("connections", "4.4x", format!("{connections:.1}x"), (connections > 3.6, "The same.", "Here each call that is cut off costs one connection, with one attempt as with three, so connections grow as requests do; the published client could still reuse some with one attempt."));
+    let each = |it: &Seen| ratio(it.vendor.connections, it.vendor.requests).unwrap_or_default();
+    outcome.beside(
+        "connections",
+        "4.4x",
+        format!("{connections:.1}x"),
+        format!(
+            "{}. Connections for each request: {:.2} with one attempt and {:.2} with three.",
+            compared(connections, 4.4),
+            each(one),
+            each(three)
+        ),
+    );
     outcome.beside(
         "peak concurrency at the vendor",
         "2.9x",
         format!("{peak:.1}x"),
-        (peak > 2.2, "The same shape.", "Less: a short run ends before the later attempts pile up."),
+        format!("{}.", compared(peak, 2.9)),
     );
-    outcome.beside("served", "22 % fewer", "none in any variant", (false, "", "This vendor answers after exactly 3 s, beyond every limit here, so nothing is served with one attempt either; only what it carries can be compared."));
+    outcome.beside(
+        "served",
+        "22 % fewer",
+        format!("{} with one attempt, {} with three", one.work.ok, three.work.ok),
+        "This vendor answers after exactly 3 s, beyond the limit of 1 s, so that only what it carries can be compared.",
+    );
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use watertight::resilient;
 
 use super::frame::{Bench, Experiment, Variant};
-use super::outcome::{Cell, Outcome, Table, ratio};
+use super::outcome::{Cell, Outcome, Table, compared, points, ratio};
 use super::scene::{Crowd, Scene, Seen, play, settings};
 use super::service::{Desk, Done};
 use crate::report::words;
@@ -67,7 +67,7 @@ async fn run(bench: &Bench) -> anyhow::Result<Outcome> {
         }
     }
     outcome.tables.push(table(&seen, length, cores));
-    judge(&seen, length, &mut outcome);
+    judge(&seen, length, cores, &mut outcome);
     Ok(outcome)
 }
 
@@ -96,7 +96,7 @@ fn table(seen: &[Seen], length: Duration, cores: u64) -> Table {
     table
 }
 
-fn judge(seen: &[Seen], length: Duration, outcome: &mut Outcome) {
+fn judge(seen: &[Seen], length: Duration, cores: u64, outcome: &mut Outcome) {
     let [bare, slots, limited] = seen else { return };
     let all = |seen: &Seen| seen.db.success() >= Some(100.0) && seen.healthy.success() >= Some(100.0);
     let of = |seen: &Seen| format!("{} of {}", seen.db.ok, seen.db.requests);
@@ -115,19 +115,26 @@ fn judge(seen: &[Seen], length: Duration, outcome: &mut Outcome) {
         "/db with a bulkhead of 5 and nothing else",
         "99 of 99",
         of(slots),
-        (all(slots), "The same.", "A probe was late: the crowd does not pause and takes the processor with it."),
+        format!("{}; a probe every 200 ms for {} s.", points(slots.db.success(), 100.0), length.as_secs()),
     );
     outcome.beside(
         "requests the vendor saw",
         "5",
         slots.vendor.requests.to_string(),
-        (slots.vendor.requests == 5, "The same.", "More than there are slots would be a fault of ours."),
+        match slots.vendor.requests {
+            5 => "The same.".to_owned(),
+            other => format!("{other}, where there are five slots."),
+        },
     );
     let ours = per_second(slots, length);
     outcome.beside(
         "refusals",
         "1.2 million in 30 s, 40,000 a second, on 8 cores",
         format!("{} a second", words::count(ours)),
-        (ours >= 40_000, "More, on fewer processors; all of it is the cost of a request over HTTP, not of the refusal.", "Fewer: what is measured is a whole request over HTTP, with clients, service and vendor on these processors; a refusal alone is in docs/performance.md."),
+        format!(
+            "{}, on {cores} processors, which clients, service and vendor share. Each is a whole request over HTTP; a refusal \
+             alone is in docs/performance.md.",
+            compared(ours as f64, 40_000.0)
+        ),
     );
 }

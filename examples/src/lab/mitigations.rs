@@ -18,7 +18,7 @@ use std::time::Duration;
 use watertight::resilient;
 
 use super::frame::{Bench, Experiment, Variant};
-use super::outcome::{Cell, Outcome, Table, ratio};
+use super::outcome::{Cell, Outcome, Table, compared, points, ratio};
 use super::scene::{Crowd, Scene, Seen, settings, side_by_side};
 use super::service::{Desk, Done};
 use crate::report::words;
@@ -156,20 +156,12 @@ fn judge(seen: &[Seen], outcome: &mut Outcome) {
         "/db with a timeout of 250 ms",
         "100 %",
         words::share(short.db.success()),
-        (
-            share(short) >= 99.0,
-            "The same.",
-            "A few were late: the wait in the pool comes close to the probe's patience.",
-        ),
+        format!("{}.", points(short.db.success(), 100.0)),
     );
     outcome.beside(
         "vendor requests, 250 ms against none",
         "790 against 40 (19.8x)",
         format!("{} against {} ({more:.1}x)", short.vendor.requests, none.vendor.requests),
-        (
-            more > 12.0,
-            "The same: vendor time over timeout.",
-            "Less: the run is short against the vendor's 5 s, so the first ten calls of the bare one weigh more.",
-        ),
+        format!("{} as a factor; the vendor's time over the timeout is 20.", compared(more, 19.8)),
     );
 }

@@ -20,11 +20,13 @@
 
 mod abandon;
 mod amplification;
+pub mod by_hand;
 mod cascade;
 mod collapse;
 mod cost;
 mod defaults;
 mod drain;
+pub mod flood;
 pub mod frame;
 mod hang;
 mod hostage;
@@ -39,6 +41,7 @@ pub mod scene;
 pub mod service;
 mod sockets;
 mod tenants;
+pub mod tree;
 
 use std::time::Duration;
 
@@ -60,8 +63,10 @@ pub const ALL: &[Experiment] = &[
     hostage::EXPERIMENT,
     sockets::EXPERIMENT,
     abandon::EXPERIMENT,
+    tree::EXPERIMENT,
     collapse::EXPERIMENT,
     tenants::EXPERIMENT,
+    flood::EXPERIMENT,
     recovery::EXPERIMENT,
 ];
 

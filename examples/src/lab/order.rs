@@ -14,7 +14,7 @@ use std::time::Duration;
 use watertight::resilient;
 
 use super::frame::{Bench, Experiment, Variant};
-use super::outcome::{Cell, Outcome, Table};
+use super::outcome::{Cell, Outcome, Table, points};
 use super::scene::{Scene, Seen, settings, side_by_side};
 use super::service::{Desk, Done};
 use crate::report::words;
@@ -90,6 +90,11 @@ fn judge(seen: &[Seen], outcome: &mut Outcome) {
         "/db, connection first",
         "1 of 9, as bad as none",
         format!("{} of {}", after.db.ok, after.db.requests),
-        (share(after) < 50.0, "The same shape.", "Better: the run was too short for the queue to fill."),
+        format!(
+            "{} as a share; without a bulkhead it was {} of {} here.",
+            points(after.db.success(), 100.0 / 9.0),
+            none.db.ok,
+            none.db.requests
+        ),
     );
 }

@@ -8,7 +8,9 @@
 //!
 //! Invariants:
 //! * a cell keeps its number; it is rounded only where it is shown;
-//! * the sentence beside a published figure is chosen by our figure, so it cannot go stale.
+//! * the sentence beside a published figure is worked out from ours, or says what is so by the set-up, whatever was measured:
+//!   it never names a cause that nobody measured;
+//! * where a quick run asks for less than a full one, the verdict says what the full one asks for.
 
 use std::fmt;
 use std::time::Duration;
@@ -85,6 +87,29 @@ pub fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
+/// How far a figure is from the published one, as a factor.
+pub fn compared(ours: f64, published: f64) -> String {
+    let factor = ours / published;
+    if (0.9..=1.1).contains(&factor) {
+        "The same within a tenth".to_owned()
+    } else if factor > 1.0 {
+        format!("{factor:.1} times the published figure")
+    } else {
+        format!("{:.0} % of the published figure", factor * 100.0)
+    }
+}
+
+/// How far a share in percent is from the published one, in points.
+pub fn points(ours: Option<f64>, published: f64) -> String {
+    let Some(ours) = ours else { return "Nothing was measured".to_owned() };
+    let apart = ours - published;
+    if apart.abs() < 0.05 {
+        "The same".to_owned()
+    } else {
+        format!("{:.1} points {}", apart.abs(), if apart > 0.0 { "higher" } else { "lower" })
+    }
+}
+
 /// Rows under heads.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -141,6 +166,18 @@ pub struct Verdict {
     pub held: bool,
     /// The figures.
     pub seen: String,
+    /// What a full run asks for, where this one asked for less.
+    pub full: Option<String>,
+}
+
+impl Verdict {
+    /// The figures, and what they would be judged by in a full run if that is not the same.
+    pub fn judged(&self) -> String {
+        match &self.full {
+            None => self.seen.clone(),
+            Some(full) => format!("{}; judged milder, a full run asks for {full}", self.seen),
+        }
+    }
 }
 
 /// A published figure and ours.
@@ -152,7 +189,7 @@ pub struct Comparison {
     pub published: &'static str,
     /// Ours.
     pub ours: String,
-    /// Why the two differ, or that they do not.
+    /// How far the two differ, and what is so by the set-up.
     pub difference: String,
 }
 
@@ -192,18 +229,47 @@ impl Outcome {
 
     /// One more claim.
     pub fn claim(&mut self, claim: impl Into<String>, held: bool, seen: impl Into<String>) {
-        self.verdicts.push(Verdict { claim: claim.into(), held, seen: seen.into() });
+        self.verdicts.push(Verdict { claim: claim.into(), held, seen: seen.into(), full: None });
     }
 
-    /// One more published figure, with a sentence for when ours agrees in shape and one for when it does not.
+    /// Says of the last claim what a full run asks for, if this one is quick and so asked for less.
+    pub fn milder(&mut self, quick: bool, full: impl Into<String>) {
+        if let Some(verdict) = self.verdicts.last_mut().filter(|_| quick) {
+            verdict.full = Some(full.into());
+        }
+    }
+
+    /// One more published figure, with a sentence worked out from ours.
     pub fn beside(
         &mut self,
         measure: impl Into<String>,
         published: &'static str,
         ours: impl Into<String>,
-        (agrees, same, other): (bool, &str, &str),
+        difference: impl Into<String>,
     ) {
-        let difference = if agrees { same } else { other }.to_owned();
-        self.comparisons.push(Comparison { measure: measure.into(), published, ours: ours.into(), difference });
+        let (measure, ours, difference) = (measure.into(), ours.into(), difference.into());
+        self.comparisons.push(Comparison { measure, published, ours, difference });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, compared, points};
+
+    #[test]
+    fn a_difference_is_worked_out_and_a_milder_judgement_says_so() {
+        assert_eq!(compared(2.9, 2.7), "The same within a tenth");
+        assert_eq!(compared(30.0, 10.0), "3.0 times the published figure");
+        assert_eq!(compared(23.0, 40.0), "57 % of the published figure");
+        assert_eq!(points(Some(100.0), 100.0), "The same");
+        assert_eq!(points(Some(10.0), 7.7), "2.3 points higher");
+        assert_eq!(points(None, 7.7), "Nothing was measured");
+
+        let mut outcome = Outcome::default();
+        outcome.claim("a", true, "60 %");
+        outcome.milder(false, "90 %");
+        assert_eq!(outcome.verdicts[0].judged(), "60 %");
+        outcome.milder(true, "90 %");
+        assert_eq!(outcome.verdicts[0].judged(), "60 %; judged milder, a full run asks for 90 %");
     }
 }

@@ -10,6 +10,7 @@
 //! * the client that calls the vendor has no limit of its own;
 //! * who waits for a connection is counted, and stops being counted however the wait ends.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -151,13 +152,21 @@ struct Routes {
 /// # Errors
 /// When loopback has no port to give.
 pub async fn serve(desk: &Arc<Desk>, work: Work, detached: bool) -> std::io::Result<Server> {
+    serve_at((Ipv4Addr::LOCALHOST, 0).into(), desk, work, detached).await
+}
+
+/// Opens the doors at an address.
+///
+/// # Errors
+/// When the address is taken, or not a loopback one.
+pub async fn serve_at(address: SocketAddr, desk: &Arc<Desk>, work: Work, detached: bool) -> std::io::Result<Server> {
     let routes = Arc::new(Routes { desk: Arc::clone(desk), work, detached });
     let app = Router::new()
         .route("/healthy", get(|| async { "up" }))
         .route("/db", get(database))
         .route("/work", get(working))
         .with_state(routes);
-    Server::start(app).await
+    Server::start_at(address, app).await
 }
 
 async fn database(State(routes): State<Arc<Routes>>) -> Done {

@@ -58,6 +58,8 @@ fn run(run: &Run) -> Value {
             "peak": run.vendor.peak,
             "unanswered": run.vendor.unanswered,
             "connections": run.vendor.connections,
+            "connections_closed": run.vendor.closed,
+            "connections_aborted": run.vendor.aborted,
         },
         "pool": {
             "idle_lowest": run.idle.low(),

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use watertight_examples::live::board::Board;
 use watertight_examples::outage::{Outage, Run, Settings, run};
 use watertight_examples::pool;
 use watertight_examples::progress::Progress;
@@ -16,7 +17,7 @@ async fn short(variant: Variant) -> (Settings, Run) {
     let _turn = ONE_AT_A_TIME.lock().await;
     let settings = Settings::new(LENGTH, 50);
     let (_stopper, stop) = stop::pair();
-    let run = run(variant, &settings, &stop, &Progress::Silent).await.unwrap();
+    let run = run(variant, &settings, &stop, &Progress::Silent, &Board::default()).await.unwrap();
     assert!(!run.partial);
     (settings, run)
 }

@@ -46,7 +46,7 @@ fn one(finished: &Finished) -> Value {
         "series": series.collect::<Vec<_>>(),
         "remarks": outcome.remarks,
         "verdicts": outcome.verdicts.iter().map(|verdict| {
-            json!({ "claim": verdict.claim, "held": verdict.held, "seen": verdict.seen })
+            json!({ "claim": verdict.claim, "held": verdict.held, "seen": verdict.seen, "a_full_run_asks_for": verdict.full })
         }).collect::<Vec<_>>(),
         "published": outcome.comparisons.iter().map(|it| {
             json!({ "measure": it.measure, "published": it.published, "ours": it.ours, "difference": it.difference })

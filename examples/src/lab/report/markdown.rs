@@ -70,7 +70,7 @@ fn one(out: &mut String, finished: &Finished) {
     }
     let _ = writeln!(out);
     for verdict in &outcome.verdicts {
-        let _ = writeln!(out, "- {}: **{}** ({})", verdict.claim, word(verdict.held), verdict.seen);
+        let _ = writeln!(out, "- {}: **{}** ({})", verdict.claim, word(verdict.held), verdict.judged());
     }
     let _ = writeln!(out, "\nFor your numbers: {}", experiment.meaning);
     let settings: Vec<_> = outcome.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();

@@ -24,7 +24,9 @@ use super::Finished;
 fn caveat(finished: &Finished) -> &'static str {
     match (finished.outcome.partial, finished.quick) {
         (true, _) => "Interrupted: the figures cover what was measured until then, and decide nothing.",
-        (false, true) => "Quick run: shortened, so the figures are rough.",
+        (false, true) => {
+            "Quick run: shortened, so the figures are rough; where a claim is judged milder than in a full run, it says so."
+        }
         (false, false) => "",
     }
 }

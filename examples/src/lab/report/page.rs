@@ -81,7 +81,7 @@ fn one(out: &mut String, finished: &Finished) {
     out.push_str("<ul class=\"verdicts\">\n");
     for verdict in &outcome.verdicts {
         let class = if verdict.held { "held" } else { "fell" };
-        let (claim, seen) = (escape(&verdict.claim), escape(&verdict.seen));
+        let (claim, seen) = (escape(&verdict.claim), escape(&verdict.judged()));
         let _ =
             writeln!(out, "<li class=\"{class}\"><b>{}</b> {claim} <small>({seen})</small></li>", word(verdict.held));
     }

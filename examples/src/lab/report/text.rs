@@ -41,7 +41,7 @@ pub fn text(finished: &Finished) -> String {
         line(remark);
     }
     for verdict in &outcome.verdicts {
-        line(&format!("  {:>12}  {}  ({})", word(verdict.held), verdict.claim, verdict.seen));
+        line(&format!("  {:>12}  {}  ({})", word(verdict.held), verdict.claim, verdict.judged()));
     }
     line(&format!("  took {:.0} s", took.as_secs_f64()));
     out

@@ -1,9 +1,13 @@
-//! One service of the tree: what it does, and what is seen of it.
+//! # One service of the tree
 //!
-//! Invariant: a stay is noted when the handler's future is dropped, however it ends.
+//! What it does, and what is seen of it: it asks the next one, then its own database, and each of the two under an attribute.
+//!
+//! Invariants:
+//! * a stay is noted when the handler's future is dropped, however it ends;
+//! * the code is the same whether it was told what is left or not.
 
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,18 +15,22 @@ use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware};
-use tokio::net::TcpListener;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use watertight::integrations::http::ServerLayer;
 use watertight::integrations::reqwest::{ClientMiddleware, failure};
 use watertight::{Error, ErrorKind, Failure, deadline, resilient};
 
-use crate::database::{Database, Trouble};
+use super::BUDGET;
+use super::database::{Database, Trouble};
+use crate::get::client;
+use crate::server::Server;
 
 /// What a hop tells the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub enum Told {
+    /// Nothing.
     Nothing,
+    /// What is left of the time.
     WhatIsLeft,
 }
 
@@ -37,27 +45,50 @@ impl fmt::Display for Told {
 
 /// The time a request spent at a hop.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stay {
-    pub(crate) hop: &'static str,
+pub struct Stay {
+    /// Which.
+    pub hop: &'static str,
     /// What its handler was given.
-    pub(crate) left: Option<Duration>,
-    pub(crate) from: Duration,
-    pub(crate) to: Duration,
+    pub left: Option<Duration>,
+    /// When its handler began.
+    pub from: Duration,
+    /// When its handler was gone.
+    pub to: Duration,
 }
 
 /// What all hops note.
-pub(crate) struct Log {
-    start: Instant,
+#[derive(Debug)]
+pub struct Log {
+    start: Mutex<Instant>,
+    begun: AtomicUsize,
     stays: Mutex<Vec<Stay>>,
 }
 
 impl Log {
-    pub(crate) fn start() -> Self {
-        Self { start: Instant::now(), stays: Mutex::new(Vec::new()) }
+    /// Empty, from now on.
+    pub fn start() -> Self {
+        Self { start: Mutex::new(Instant::now()), begun: AtomicUsize::new(0), stays: Mutex::new(Vec::new()) }
+    }
+
+    /// Counts time from now on.
+    pub fn restart(&self) {
+        *self.start.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Waits until every stay that has begun is over.
+    pub async fn quiet(&self) {
+        while self.stays().len() < self.begun.load(Relaxed) {
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// Since the beginning.
+    pub fn now(&self) -> Duration {
+        self.start.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
     /// By when they began.
-    pub(crate) fn stays(&self) -> Vec<Stay> {
+    pub fn stays(&self) -> Vec<Stay> {
         let mut stays = self.stays.lock().unwrap_or_else(PoisonError::into_inner).clone();
         stays.sort_by_key(|stay| stay.from);
         stays
@@ -69,7 +100,7 @@ struct Staying<'a>(&'a Log, Stay);
 
 impl Drop for Staying<'_> {
     fn drop(&mut self) {
-        let stay = Stay { to: self.0.start.elapsed(), ..self.1 };
+        let stay = Stay { to: self.0.now(), ..self.1 };
         self.0.stays.lock().unwrap_or_else(PoisonError::into_inner).push(stay);
     }
 }
@@ -83,40 +114,40 @@ struct Hop {
     log: Arc<Log>,
 }
 
-/// Serves a hop on a port of its own; gives its address.
-pub(crate) async fn serve(
+/// Serves a hop on a port of its own.
+///
+/// # Errors
+/// When loopback has no port to give.
+pub async fn serve(
     name: &'static str,
     next: Option<String>,
     told: Told,
     database: &Database,
     log: &Arc<Log>,
-) -> anyhow::Result<String> {
-    let client = ClientBuilder::new(reqwest::Client::new());
+) -> std::io::Result<Server> {
+    let client = ClientBuilder::new(client());
     let (client, layer) = match told {
         Told::Nothing => (client, None),
-        Told::WhatIsLeft => (client.with(ClientMiddleware::new()), Some(ServerLayer::new().or(Duration::from_secs(2)))),
+        Told::WhatIsLeft => (client.with(ClientMiddleware::new()), Some(ServerLayer::new().or(BUDGET))),
     };
     let hop = Hop { name, next, client: client.build(), database: database.clone(), log: Arc::clone(log) };
     let app = Router::new().route("/", get(handle)).with_state(hop);
-    let app = layer.into_iter().fold(app, Router::layer);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    let address = listener.local_addr()?;
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    Ok(format!("http://{address}/"))
+    Server::start(layer.into_iter().fold(app, Router::layer)).await
 }
 
 async fn handle(State(hop): State<Hop>) -> Result<String, Error> {
-    let from = hop.log.start.elapsed();
+    hop.log.begun.fetch_add(1, Relaxed);
+    let from = hop.log.now();
     let _staying = Staying(&hop.log, Stay { hop: hop.name, left: deadline::remaining(), from, to: from });
     let below = match &hop.next {
         None => String::new(),
-        Some(next) => match ask(&hop.client, next).await.map_err(failure) {
+        Some(next) => match tree_next(&hop.client, next).await.map_err(failure) {
             Ok(below) => below,
             Err(Failure::Refused(error)) => return Err(error),
             Err(Failure::Failed(error)) => format!("(without the next hop: {error})"),
         },
     };
-    let details = match details(&hop.database).await {
+    let details = match tree_details(&hop.database).await {
         Ok(details) => details,
         // Its own two seconds were over: a page without details is better than none. A caller's are over: nobody reads it.
         Err(Trouble::Refused(error)) if error.kind() == ErrorKind::Deadline => return Err(error),
@@ -126,12 +157,12 @@ async fn handle(State(hop): State<Hop>) -> Result<String, Error> {
 }
 
 /// It keeps its two seconds itself, so this need not be short.
-#[resilient(timeout = "20s", bulkhead = "tree-next:8/queue:8")]
-async fn ask(client: &ClientWithMiddleware, next: &str) -> Result<String, reqwest_middleware::Error> {
+#[resilient(timeout = "20s", bulkhead = "tree-next:16/queue:16")]
+async fn tree_next(client: &ClientWithMiddleware, next: &str) -> Result<String, reqwest_middleware::Error> {
     Ok(client.get(next).send().await?.error_for_status()?.text().await?)
 }
 
-#[resilient(timeout = "2s", bulkhead = "tree-database:8/queue:8")]
-async fn details(database: &Database) -> Result<String, Trouble> {
+#[resilient(timeout = "2s", bulkhead = "tree-database:16/queue:16")]
+async fn tree_details(database: &Database) -> Result<String, Trouble> {
     database.ask().await
 }
