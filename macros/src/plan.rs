@@ -23,6 +23,7 @@ use crate::parse::mode::{Mode, Strategy};
 use crate::parse::on::Kind;
 use crate::parse::rate::Rate;
 use crate::parse::retry::Budget;
+use crate::parse::tail::Tail;
 use crate::validate::Seal;
 
 /// One guarded function.
@@ -48,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) retry: Option<Retry>,
     pub(crate) hedge: Option<Hedge>,
     pub(crate) fallback: Option<Fallback>,
+    /// Attempts that run on at their limit, with the place of the word.
+    pub(crate) tail: Option<(Span, Tail)>,
     pub(crate) idempotent: bool,
     /// Which of its strategies only observe.
     pub(crate) observe: Mode,

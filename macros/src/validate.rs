@@ -16,6 +16,7 @@
 mod fallback;
 mod hedge;
 mod keys;
+mod tail;
 mod threads;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -61,7 +62,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         fits_function(&args, &observe, item, errors);
         fallback::answers_another(&args, item, errors);
         if args.isolate.written() {
-            threads::can_leave(&args, item, errors);
+            threads::can_leave(&args, item, &threads::ISOLATED, errors);
         }
     }
     hedge::fits(&args, item.as_ref(), function, errors);
@@ -72,6 +73,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
             "leave one of the two out; a function that this one calls can have the other",
         );
     }
+    tail::fits(&args, &observe, item.as_ref(), function, errors);
     keys::fit(&args, item.as_ref(), function, errors);
     if let (Some(guards), false, false) = (args.guards.span(), args.guards.is_inherited(), args.bulkhead.written()) {
         errors.at(
@@ -112,6 +114,7 @@ pub(crate) fn validate(args: Args, item: Option<Item>, errors: &mut Errors) -> O
         retry,
         hedge,
         fallback,
+        tail: args.tail.blame(function).zip(args.tail.take()),
         idempotent,
         observe,
         refuses,

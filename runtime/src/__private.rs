@@ -12,12 +12,14 @@ pub use crate::catalogue::Entry;
 #[cfg(feature = "catalogue")]
 pub use crate::catalogue::LINKED;
 pub use crate::declaration::{Declaration, Observe};
+pub use crate::pipeline::tail as tail_of;
 pub use crate::pipeline::{
     Call, Carrier, CarriesRefusals, End, Entered, Key, Kind, Passes, PassesRefusals, Refusable, Returned, Terms,
-    answer, answer_unrefused, asking, attempt, attempt_or, bounded, enter, fall_back, fall_back_on, isolated,
-    last_good, once, once_or, pass, pass_unrefused, race, settle, weigh, weigh_on,
+    answer, answer_unrefused, asking, attempt, attempt_or, bounded, enter, errors_of, fall_back, fall_back_on,
+    isolated, judged, judging, last_good, once, once_or, pass, pass_unrefused, race, settle, weigh, weigh_on,
 };
 pub use crate::site::Site;
+pub use crate::strategies::tail::body::observed;
 
 /// What a declaration says, strategy by strategy.
 macro_rules! configs {
@@ -29,7 +31,7 @@ macro_rules! configs {
     };
 }
 
-configs!(breaker, bulkhead, deadline, hedge, isolate, rate, retry, timeout);
+configs!(breaker, bulkhead, deadline, hedge, isolate, rate, retry, tail, timeout);
 
 #[cfg(feature = "catalogue")]
 #[doc(hidden)]

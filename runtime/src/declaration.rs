@@ -8,7 +8,7 @@
 mod observe;
 
 use crate::call::Identity;
-use crate::strategies::{breaker, bulkhead, deadline, fallback, hedge, isolate, rate, retry, timeout};
+use crate::strategies::{breaker, bulkhead, deadline, fallback, hedge, isolate, rate, retry, tail, timeout};
 
 pub use observe::Observe;
 
@@ -25,6 +25,7 @@ pub struct Declaration {
     pub(crate) retry: Option<retry::Config>,
     pub(crate) hedge: Option<hedge::Config>,
     pub(crate) fallback: Option<fallback::Config>,
+    pub(crate) tail: Option<tail::Config>,
     pub(crate) idempotent: bool,
     pub(crate) form: Form,
     pub(crate) observe: Observe,
@@ -55,6 +56,7 @@ impl Declaration {
             retry: None,
             hedge: None,
             fallback: None,
+            tail: None,
             idempotent: false,
             form: Form::Async,
             observe: Observe::NONE,
@@ -113,6 +115,12 @@ impl Declaration {
     #[must_use]
     pub const fn fallback(self, config: fallback::Config) -> Self {
         Self { fallback: Some(config), ..self }
+    }
+
+    /// Leaves a share of its attempts running at their limit, to learn how long they take.
+    #[must_use]
+    pub const fn tail(self, config: tail::Config) -> Self {
+        Self { tail: Some(config), ..self }
     }
 
     /// Promises that running it twice does no more than running it once.

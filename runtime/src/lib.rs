@@ -82,7 +82,8 @@ pub use call::ids::{attempt, call_id};
 pub use call::tally::{AttemptFate, StopReason, WaitFate};
 pub use call::would::Cut;
 pub use call::{
-    CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, HedgeFate, Identity, Refusal, Verdict,
+    CallId, Class, Classify, Error, ErrorKind, Event, Failure, FallbackUse, Fate, HedgeFate, Identity, ObservedFate,
+    Refusal, Verdict,
 };
 pub use check::check;
 pub use guard::Guard;

@@ -23,6 +23,8 @@
 //! ends when its task does, at the latest when its runtime is dropped: slots, probes and places in line are given back by
 //! drops that neither spawn nor wait.
 //!
+//! (Attempts that run on beyond their limit under the key `observe` are nobody's work: they are dropped when stopping begins.)
+//!
 //! Invariants: nobody is refused for this reason before [`begin`] or [`drain`]; it does not go back; a drain ends soon after its grace.
 
 use std::fmt;
@@ -166,6 +168,8 @@ fn advance(to: Stage) {
     Intake::here().stage.advance(to);
     for entry in catalogue::entries() {
         entry.tally.intake.advance(to);
+        // What runs on without a caller only learns.
+        entry.tally.beyond.stop();
     }
 }
 

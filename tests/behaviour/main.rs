@@ -10,6 +10,7 @@
 //! | `retry_backoff` `retry_abort` | the retry's long form |
 //! | `isolate` `isolate_plain` | the key of that name, on async and on plain functions |
 //! | `observe` | the key `mode`: what strategies that only observe count, and that they do nothing |
+//! | `tail` | the key `observe`: attempts that run on beyond their limit, and what they leave untouched |
 //! | `pools` | the key `guards`, and what the check makes of it |
 //! | `context` | `attempt()` and `call_id()`, inside, outside and nested |
 //! | `testing` `inject` | what the feature of that name promises to tests of services, and faults by name |
@@ -49,6 +50,7 @@ mod rate;
 mod retry;
 mod shapes;
 mod stream;
+mod tail;
 mod tasks;
 mod testing;
 mod timeout;

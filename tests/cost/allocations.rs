@@ -52,6 +52,19 @@ async fn cost_inner(number: u32) -> Result<u32, Error> {
     Ok(number)
 }
 
+#[resilient(timeout = "1s", bulkhead = "cost_observed:8/queue:16", idempotent, observe = "0.01%")]
+async fn cost_observed(number: u32) -> Result<u32, Error> {
+    Ok(number + 1)
+}
+
+#[test]
+fn a_call_that_is_not_drawn_to_be_observed_allocates_nothing() {
+    // One roll says how many attempts come before the next draw: this makes it more than there are here.
+    let late = (0..).find(|seed| fastrand::Rng::with_seed(*seed).f64() > 0.95).unwrap();
+    fastrand::seed(late);
+    assert_eq!(allocations_of(|| cost_observed(1), |answer| assert_eq!(answer.unwrap(), 2)), 0);
+}
+
 #[test]
 fn ten_thousand_calls_of_the_full_stack_allocate_nothing() {
     assert_eq!(allocations_of(|| cost_full(1), |answer| assert_eq!(answer.unwrap(), 2)), 0);

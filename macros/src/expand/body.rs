@@ -45,6 +45,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lifetime, Token, Type, TypeInfer};
 
 use super::args::{Binding, Last};
+use super::observed;
 use super::paths::{Paths, local, ours};
 use crate::parse::shape::{Output, Shape};
 use crate::plan::Plan;
@@ -150,23 +151,29 @@ pub(super) fn beside(plan: &Plan, bindings: &[Binding], key: Span, paths: &Paths
     let hand_out = bindings.iter().map(|binding| binding.hand_out(Last::Told, true));
     let body = block(plan, &TokenStream::new());
     let asynchronous = quote_spanned!(key=> async move);
+    let observe = plan.tail.map(|(key, _)| key);
+    let body = observed::wrapped(observe, quote!(#asynchronous #body), paths);
+    let mutable = observe.map(|_| quote!(mut));
+    let (draws, judge, judging) = observed::beside(observe, paths);
     // Without arguments of its own to hand out, the closure has no use for the word.
     quote_spanned! {here=>
         #(#put_by)*
+        #draws
         let mut __wt_again = |__wt_is_last: bool| {
             let _ = __wt_is_last;
             #(#hand_out)*
-            #asynchronous #body
+            #body
         };
         let __wt_end = loop {
-            let __wt_body = ::core::pin::pin!(::core::option::Option::Some(__wt_again(false)));
+            let #mutable __wt_body = ::core::pin::pin!(::core::option::Option::Some(__wt_again(false)));
             #kind
+            #judge
             let __wt_beside = (
                 ::core::pin::pin!(::core::option::Option::None),
                 ::core::pin::pin!(::core::option::Option::None),
             );
             if let ::core::option::Option::Some(__wt_end) =
-                #race(&mut __wt_call, __wt_body, __wt_beside, &mut __wt_again, __wt_kind).await
+                #race(&mut __wt_call, __wt_body, __wt_beside, #judging, __wt_kind).await
             {
                 break __wt_end;
             }

@@ -24,6 +24,7 @@ mod body;
 mod fallback;
 mod isolated;
 mod mentions;
+mod observed;
 mod paths;
 mod site;
 
@@ -44,7 +45,8 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
     let mentions = Mentions::of(plan.fallback.as_ref().into_iter().flat_map(fallback::of_the_users));
     let runs_again = plan.runs_again();
     let (sig, kind) = (&mut plan.item.sig, &mut plan.item.shape.kind);
-    let bindings = if plan.isolate.is_some() {
+    let leaves = plan.isolate.is_some() || (plan.tail.is_some() && plan.hedge.is_none());
+    let bindings = if leaves {
         Some(args::for_thread(sig, kind, &mentions, runs_again))
     } else if runs_again {
         Some(args::of(sig, kind, &Kept { mentions: &mentions, in_place: false }))
@@ -55,7 +57,7 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
         args::leaves(&plan.item.sig, bindings.as_deref().unwrap_or_default(), &mentions)
     } else {
         bindings.is_some()
-    } || plan.isolate.is_some()
+    } || leaves
         || plan.hedge.is_some()
         || !plan.fallback.as_ref().is_some_and(|it| fallback::is_made_at_once(it, plan.deadline.is_some()));
     let paths = Paths(&plan.runtime);
@@ -71,6 +73,8 @@ pub(crate) fn expand(mut plan: Plan) -> TokenStream {
         isolated::run(&plan, isolate, bindings.as_deref().unwrap_or_default(), &paths)
     } else if let Some(hedge) = &plan.hedge {
         body::beside(&plan, bindings.as_deref().unwrap_or_default(), hedge.key, &paths)
+    } else if let Some((key, _)) = plan.tail {
+        observed::run(&plan, key, bindings.as_deref().unwrap_or_default(), &paths)
     } else if runs_again {
         let moves = args::may_move(&plan.item.sig);
         body::again(&plan, bindings.as_deref().unwrap_or_default(), moves, &then, &paths)

@@ -45,6 +45,7 @@ names! {
     retry => retry::Config;
     hedge => hedge::Config;
     observe => Observe;
+    tail => tail::Config;
     list => list;
     call => Call;
     enter => enter;
@@ -57,6 +58,11 @@ names! {
     attempt => attempt;
     attempt_or => attempt_or;
     race => race;
+    tail_of => tail_of;
+    observed => observed;
+    judged => judged;
+    judging => judging;
+    errors_of => errors_of;
     given => Given;
     keys => keys;
     key_of => keys::KeyOf;

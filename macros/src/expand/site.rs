@@ -26,6 +26,7 @@ use crate::parse::on::Kind as Word;
 use crate::parse::rate::Rate;
 use crate::parse::retry::Budget;
 use crate::parse::shape::Kind;
+use crate::parse::tail::Tail;
 use crate::plan::{Breaker, Fallback, Origin, Plan, Retry};
 
 /// `static __WT_SITE: Site = …;` and its entry in the link-time list.
@@ -85,6 +86,10 @@ fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     if let Some(fallback) = &plan.fallback {
         let config = self::fallback(fallback, &paths.fallback(here));
         calls.extend(quote_spanned!(here=> .fallback(#config)));
+    }
+    if let Some((_, tail)) = &plan.tail {
+        let config = self::tail(tail, &paths.tail(here));
+        calls.extend(quote_spanned!(here=> .tail(#config)));
     }
     if plan.idempotent {
         calls.extend(quote_spanned!(here=> .idempotent()));
@@ -221,6 +226,13 @@ fn hedge(hedge: Hedge, config: &TokenStream) -> TokenStream {
     };
     let floor = hedge.floor.map(|nanos| quote!(.floor(#nanos)));
     quote!(#after #floor)
+}
+
+fn tail(tail: &Tail, config: &TokenStream) -> TokenStream {
+    let share = Literal::f64_suffixed(tail.share);
+    let runs = tail.runs.map(|runs| quote!(.runs(#runs)));
+    let cap = tail.cap.map(|nanos| quote!(.cap(#nanos)));
+    quote!(#config::new(#share) #runs #cap)
 }
 
 fn fallback(fallback: &Fallback, config: &TokenStream) -> TokenStream {

@@ -11,6 +11,7 @@
 //!            | hedge = "DURATION" | hedge = "pN" | hedge( … )
 //!            | fallback = ANSWER | fallback(ANSWER, on = …, limit = N)
 //!            | mode = observe | mode = enforce | mode(KEY = observe, … )
+//!            | observe = "SHARE%[/runs:N][/cap:DURATION]"
 //!            | key = EXPRESSION
 //!            | guards = "POOL" | idempotent | name = "NAME" | crate = PATH
 //! ANSWER    := PATH | CLOSURE | CALL | last_good("DURATION"[, shared])
@@ -42,11 +43,12 @@ use super::mode::{self, Mode};
 use super::rate::{self, Rate};
 use super::retry::{self, Retry};
 use super::slot::Slot;
+use super::tail::{self, Tail};
 use super::{assigned, keys, rest, text, ungrouped, value};
 use crate::diag::{self, Errors};
 
 /// Every key, in the order of the pipeline from the outside in, then the ones that are no strategy.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 16] = [
     "fallback",
     "deadline",
     "retry",
@@ -56,6 +58,7 @@ pub(crate) const KEYS: [&str; 15] = [
     "bulkhead",
     "isolate",
     "timeout",
+    "observe",
     "key",
     "mode",
     "guards",
@@ -84,6 +87,8 @@ pub(crate) struct Args {
     pub(crate) mode: Slot<Mode>,
     /// The pool that the bulkhead stands in front of.
     pub(crate) guards: Slot<String>,
+    /// Attempts that run on at their limit: the key `observe`.
+    pub(crate) tail: Slot<Tail>,
     pub(crate) idempotent: Slot<()>,
     /// The site's name instead of the function's.
     pub(crate) name: Slot<String>,
@@ -125,7 +130,7 @@ impl Args {
         let strategies = [self.fallback.off(), self.deadline.off(), self.retry.off(), self.breaker.off()];
         let others = [self.rate.off(), self.bulkhead.off(), self.isolate.off(), self.timeout.off()];
         let rest = [self.hedge.off(), self.key.off(), self.mode.off(), self.guards.off(), self.idempotent.off()];
-        strategies.into_iter().chain(others).chain(rest).flatten()
+        strategies.into_iter().chain(others).chain(rest).chain([self.tail.off()]).flatten()
     }
 
     /// What holds for a method that says this, in a block that says `defaults`. Of the name the block has only the
@@ -144,6 +149,7 @@ impl Args {
             key: self.key.over(&defaults.key),
             mode: self.mode.over(&defaults.mode),
             guards: self.guards.over(&defaults.guards),
+            tail: self.tail.over(&defaults.tail),
             idempotent: self.idempotent.over(&defaults.idempotent),
             name: self.name,
             runtime: self.runtime.over(&defaults.runtime),
@@ -170,6 +176,7 @@ impl Args {
             "key" => self.key.set(key, expression(key, input, errors), errors),
             "mode" => self.mode.set(key, mode::read(key, input, errors), errors),
             "guards" => self.guards.set(key, pool(key, input, errors), errors),
+            "observe" => self.tail.set(key, tail::read(key, input, errors), errors),
             "idempotent" => self.idempotent.set(key, flag(key, input, errors), errors),
             "name" => self.name.set(key, site_name(key, input, errors), errors),
             "crate" => self.runtime.set(key, runtime(key, input, errors), errors),
@@ -201,6 +208,7 @@ impl Args {
             "key" => self.key.set_off(key, errors),
             "mode" => self.mode.set_off(key, errors),
             "guards" => self.guards.set_off(key, errors),
+            "observe" => self.tail.set_off(key, errors),
             "idempotent" => self.idempotent.set_off(key, errors),
             _ => return false,
         }

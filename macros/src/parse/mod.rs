@@ -29,6 +29,7 @@ pub(crate) mod rate;
 pub(crate) mod retry;
 pub(crate) mod shape;
 pub(crate) mod slot;
+pub(crate) mod tail;
 pub(crate) mod value;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};

@@ -46,6 +46,15 @@ shapes! {
     isolated_plain:
         r#"isolate = "reports:4", timeout = "2s""#
         "pub fn render(id: u64) -> Result<String, AppError> { load(id) }"
+    observed:
+        r#"timeout = "300ms", idempotent, observe = "2%/runs:4""#
+        "async fn quote(id: u64, mut name: String) -> Result<String, AppError> { load(id, name).await }"
+    observed_again:
+        r#"timeout = "300ms", retry = 1, idempotent, observe = "2%", fallback = |failure| format!("{name}: {failure}")"#
+        "async fn quote(id: u64, mut name: String) -> Result<String, AppError> { load(id, name).await }"
+    observed_beside:
+        r#"timeout = "300ms", hedge = "50ms", idempotent, observe = "2%""#
+        "async fn quote(id: u64, mut name: String) -> Result<String, AppError> { load(id, name).await }"
     mut_self:
         "retry = 1, breaker"
         "async fn push(&mut self, mut item: Item, (a, mut b): (u8, &mut u8), #[cfg(test)] c: u8) -> Result<(), AppError> { self.0.push(item) }"

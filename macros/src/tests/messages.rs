@@ -38,6 +38,14 @@ const MISTAKES: &[&str] = &[
     "timeout = \"1s\" junk",
     "timeout = \"1s\", timeout = \"2s\"",
     ", timeout = \"1s\"",
+    "timeout = \"1s\", idempotent, observe",
+    "timeout = \"1s\", idempotent, observe = 2",
+    "timeout = \"1s\", idempotent, observe = \"few\"",
+    "timeout = \"1s\", idempotent, observe = \"0%\"",
+    "timeout = \"1s\", idempotent, observe = \"2%/runs:0\"",
+    "timeout = \"1s\", idempotent, observe = \"2%/cap:3\"",
+    "timeout = \"1s\", idempotent, observe = \"2%/queue:3\"",
+    "observe = \"2%\"",
     "bulkhead = \"recs:0\"",
     "bulkhead = \"recs:-1/queue:2\"",
     "bulkhead = \"recs:8/queue\"",
@@ -240,7 +248,7 @@ fn all_mistakes_are_told_at_once() {
         "timout = \"1s\", bulkhead = \"recs:0\", retry(0, backoff = \"2s..1s\"), fallback = 5",
         &expect![[r#"
             `timout` is no key of this attribute
-            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `hedge`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `key`, `mode`, `guards`, `idempotent`, `name` and `crate`
+            did you mean `timeout`? The keys are `fallback`, `deadline`, `retry`, `hedge`, `breaker`, `rate`, `bulkhead`, `isolate`, `timeout`, `observe`, `key`, `mode`, `guards`, `idempotent`, `name` and `crate`
             `bulkhead = "recs:0"`: no call could ever run in 0 slots
             write how many may run at once, 1 or more; to shut a function off, isolate its breaker
             `backoff = "2s..1s"`: the first pause is longer than the longest one

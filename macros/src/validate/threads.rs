@@ -1,7 +1,7 @@
-//! What can leave for another thread.
+//! What can leave its call.
 //!
-//! Under `isolate` the body goes to a thread that nobody can stop, and may be there long after its call has ended. So it
-//! owns what it works with. The compiler would say so too, of a lifetime that nobody has written and at a place in the
+//! Under `isolate` the body goes to a thread that nobody can stop, and may be there long after its call has ended; under
+//! `observe` it may go to a task of its own. So it owns what it works with. The compiler would say so too, of a lifetime that nobody has written and at a place in the
 //! expansion; what the eye can see of it is said here, at the argument, with what to write instead.
 //!
 //! Invariant: what is refused here would not have compiled.
@@ -13,11 +13,23 @@ use crate::diag::Errors;
 use crate::parse::args::Args;
 use crate::parse::item::Item;
 
-const WHY: &str =
-    "the body runs on a thread of its own and may be there when this call is long over, so it cannot borrow";
+/// What is said of a body that leaves.
+pub(super) struct Leaving {
+    /// Why it cannot borrow, up to what.
+    pub(super) why: &'static str,
+    /// Why a further attempt would have no receiver.
+    pub(super) alone: &'static str,
+}
+
+/// For a thread.
+pub(super) const ISOLATED: Leaving = Leaving {
+    why: "the body runs on a thread of its own and may be there when this call is long over, so it cannot borrow",
+    alone: "the first attempt takes `self` along to its thread, and the next one would have none",
+};
 
 /// Says what cannot.
-pub(super) fn can_leave(args: &Args, item: &Item, errors: &mut Errors) {
+pub(super) fn can_leave(args: &Args, item: &Item, leaving: &Leaving, errors: &mut Errors) {
+    let why = leaving.why;
     for arg in &item.sig.inputs {
         match arg {
             FnArg::Receiver(receiver) => {
@@ -29,13 +41,13 @@ pub(super) fn can_leave(args: &Args, item: &Item, errors: &mut Errors) {
                 if borrows {
                     errors.over(
                         receiver,
-                        format!("{WHY} `self`"),
+                        format!("{why} `self`"),
                         "write `self: Arc<Self>`, or put the attribute on a function that takes what it needs by value",
                     );
                 } else if let Some(retry) = args.retry.blame(item.sig.ident.span()) {
                     errors.at(
                         retry,
-                        "the first attempt takes `self` along to its thread, and the next one would have none",
+                        leaving.alone,
                         "leave `retry` out, or put the attribute on a function that takes `this: Arc<Self>`",
                     );
                 }
@@ -47,7 +59,7 @@ pub(super) fn can_leave(args: &Args, item: &Item, errors: &mut Errors) {
                         Borrow::Slice => "take a `Vec<_>` or an `Arc<[_]>`",
                         Borrow::Other => "take it by value, or behind an `Arc`",
                     };
-                    errors.over(ty, format!("{WHY} its arguments"), instead);
+                    errors.over(ty, format!("{why} its arguments"), instead);
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::curve::ENOUGH as OBSERVED;
 use super::{Advice, Advised, Band, Length, Share, SiteAdvice};
 
 pub(crate) fn ms(length: Duration) -> f64 {
@@ -40,7 +41,9 @@ impl SiteAdvice {
         let (advised, why) = match self.advised {
             Advised::Timeout(length) => (length.json(), None),
             Advised::Unknown { running, watched_until } => {
-                (Value::Null, Some(json!({ "running": running, "watched_until_ms": ms(watched_until) })))
+                let (running, until) = (running, ms(watched_until));
+                let why = json!({ "running": running, "watched_until_ms": until, "observed": self.observed, "needed": OBSERVED });
+                (Value::Null, Some(why))
             }
             Advised::TooFew => (Value::Null, Some(json!("too few attempts"))),
         };
@@ -51,6 +54,7 @@ impl SiteAdvice {
             "line": self.identity.line,
             "attempts": self.attempts,
             "cut_off": self.cut_off,
+            "observed": self.observed,
             "bands": self.bands.iter().map(|band| band.json()).collect::<Vec<_>>(),
             "timeout_ms": self.timeout.map(ms),
             "cut_by_timeout": self.cut_by_timeout.map(Share::json),

@@ -62,6 +62,8 @@ pub struct SiteAdvice {
     pub attempts: u64,
     /// How many of them were cut off.
     pub cut_off: u64,
+    /// How many of those ran on beyond their limit, under the key `observe`, so that the tail is known.
+    pub observed: u64,
     /// The kinds of answers, by how long they take, from the fastest on.
     pub bands: Vec<Band>,
     /// The timeout in force.
@@ -144,8 +146,10 @@ pub fn advise_since(earlier: &crate::metrics::Snapshot, over: Duration) -> Advic
         let before = earlier.sites.iter().find(same)?;
         let attempts = now.attempts().saturating_sub(before.attempts());
         let (completed, cut_off) = (now.latency.since(&before.latency), now.cut_off.since(&before.cut_off));
-        (attempts > 0)
-            .then(|| SiteAdvice::from(declared, &declarations, &Curve::new(&completed, &cut_off), rate(attempts, over)))
+        let observed =
+            now.observed.as_ref().map(|now| before.observed.as_ref().map_or(now.clone(), |then| now.since(then)));
+        let curve = Curve::observing(&completed, &cut_off, observed.as_ref());
+        (attempts > 0).then(|| SiteAdvice::from(declared, &declarations, &curve, rate(attempts, over)))
     });
     Advice { sites: sites.collect() }
 }
@@ -156,7 +160,7 @@ fn rate(attempts: u64, over: Duration) -> f64 {
 
 impl SiteAdvice {
     fn of(declared: &Declaration, all: &[&Declaration], figures: &SiteFigures, over: Duration) -> Self {
-        let curve = Curve::new(&figures.latency, &figures.cut_off);
+        let curve = Curve::observing(&figures.latency, &figures.cut_off, figures.observed.as_ref());
         let panicked = figures.attempts_by(AttemptFate::Panicked) + figures.attempts_by(AttemptFate::Cancelled);
         let attempts = figures.attempts().saturating_sub(panicked);
         Self::from(declared, all, &curve, rate(attempts, over))
@@ -176,6 +180,7 @@ impl SiteAdvice {
             identity: declared.identity,
             attempts: curve.count(),
             cut_off: curve.cut_off(),
+            observed: curve.observed(),
             bands: if curve.count() < ENOUGH { Vec::new() } else { bands::find(curve) },
             timeout,
             cut_by_timeout: timeout.and_then(|timeout| cut_by(curve, timeout)),
@@ -188,13 +193,9 @@ impl SiteAdvice {
     }
 }
 
-/// What share of attempts a timeout cuts off. The one in force has cut off all that were still running, so there the curve
-/// ends; what it still holds is what was cut.
+/// What share of attempts a timeout cuts off. Of the one in force it is known how many it has cut off.
 pub(crate) fn cut_by(curve: &Curve, timeout: Duration) -> Option<Share> {
-    let (until, last) = (curve.watched_until()?, curve.steps().last().map(|(_, beyond, _)| beyond)?);
-    // A timer fires a little late, so the last band may lie just above the timeout.
-    let is_in_force = until >= timeout && until.as_secs_f64() <= timeout.as_secs_f64() * 1.1 + 0.005;
-    if is_in_force && curve.cut_off() > 0 { Some(last) } else { curve.beyond(timeout) }
+    curve.cut_at(timeout).or_else(|| curve.beyond(timeout))
 }
 
 impl Advised {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::curve::ENOUGH as OBSERVED;
 use super::{Advice, Advised, SiteAdvice};
 use crate::base::text::short;
 use crate::listing::in_figures;
@@ -18,7 +19,8 @@ impl fmt::Display for Advice {
 impl fmt::Display for SiteAdvice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.identity)?;
-        writeln!(f, "  {} attempts, {} of them cut off; {:.1} a second", self.attempts, self.cut_off, self.rate)?;
+        let on = if self.observed > 0 { format!(" ({} ran on, observed)", self.observed) } else { String::new() };
+        writeln!(f, "  {} attempts, {} of them cut off{on}; {:.1} a second", self.attempts, self.cut_off, self.rate)?;
         for band in &self.bands {
             let (share, peak) = (band.share * 100.0, short(band.peak));
             writeln!(f, "  {share:.3} % take {} to {}, most about {peak}", short(band.from), short(band.to))?;
@@ -39,6 +41,9 @@ impl fmt::Display for SiteAdvice {
                     f,
                     "  {share:.2} % run longer than {until}, and nobody has seen how long: no timeout can be advised"
                 )?;
+                if self.observed > 0 {
+                    writeln!(f, "  ({} ran on to be observed, and {OBSERVED} are needed)", self.observed)?;
+                }
             }
             Advised::TooFew => writeln!(f, "  too few attempts for an advice")?,
         }

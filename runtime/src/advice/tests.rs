@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::base::histogram::Bands;
+use crate::call::ObservedFate;
+use crate::call::beyond::Beyond;
 
 const MS: u64 = 1_000_000;
 
@@ -33,18 +35,30 @@ fn nanos(ms: f64) -> u64 {
     (ms * 1e6) as u64
 }
 
-/// Attempts under a timeout, of which a share of those it would cut off is left running to a cap.
+/// Attempts under a timeout, of which a share was drawn before it began, to run on to a cap.
 fn measured(attempts: usize, timeout: f64, observed: f64, cap: f64) -> (Curve, Vec<f64>) {
-    let (mut dice, mut truth) = (Dice::new(), Vec::new());
-    let (mut completed, mut cut_off) = (Bands::default(), Bands::default());
+    measured_with(Dice::new(), attempts, timeout, observed, cap)
+}
+
+fn measured_with(mut dice: Dice, attempts: usize, timeout: f64, observed: f64, cap: f64) -> (Curve, Vec<f64>) {
+    let mut truth = Vec::new();
+    let (mut completed, mut cut_off, beyond) = (Bands::default(), Bands::default(), Beyond::new());
     for _ in 0..attempts {
         let latency = dice.latency();
         truth.push(latency);
-        let limit = if dice.0.f64() < observed { cap } else { timeout };
-        if latency <= limit { completed.record(nanos(latency)) } else { cut_off.record(nanos(limit)) }
+        let is_drawn = dice.0.f64() < observed;
+        if latency <= timeout {
+            completed.record(nanos(latency));
+            continue;
+        }
+        cut_off.record(nanos(timeout));
+        if is_drawn && beyond.begin(1) {
+            let fate = if latency <= cap { ObservedFate::Answered } else { ObservedFate::Capped };
+            beyond.end(fate, nanos(timeout), nanos(latency.min(cap)));
+        }
     }
     truth.sort_by(f64::total_cmp);
-    (Curve::new(&completed, &cut_off), truth)
+    (Curve::observing(&completed, &cut_off, beyond.read().as_ref()), truth)
 }
 
 fn quantile(sorted: &[f64], share: f64) -> f64 {
@@ -69,6 +83,40 @@ fn a_tail_of_which_two_in_a_hundred_are_left_running_is_known() {
         let high = estimate.high.map_or(f64::INFINITY, ms);
         assert!(ms(estimate.low) * 0.94 <= truth && truth <= high * 1.07, "{estimate:?} holds {truth}");
     }
+}
+
+#[test]
+fn what_was_observed_changes_nothing_below_the_limit_and_not_what_the_limit_cuts_off() {
+    let (with, _) = measured(200_000, 300.0, 0.02, 3_000.0);
+    let (without, _) = measured(200_000, 300.0, 0.0, 3_000.0);
+    assert_eq!((with.count(), with.cut_off()), (without.count(), without.cut_off()));
+    assert!(with.observed() > 50 && without.observed() == 0);
+    for share in [0.5, 0.9, 0.95] {
+        assert_eq!(with.quantile(share).map(|it| it.length), without.quantile(share).map(|it| it.length));
+    }
+    let limit = Duration::from_millis(300);
+    assert_eq!(cut_by(&with, limit), cut_by(&without, limit), "counted, and not estimated");
+    assert!(without.beyond(Duration::from_millis(500)).is_none());
+    let beyond = with.beyond(Duration::from_millis(500)).expect("observed");
+    assert!(beyond.low < 0.007 && 0.007 < beyond.high, "0.7 % take longer than 500 ms: {beyond:?}");
+}
+
+#[test]
+fn a_few_that_were_observed_are_no_tail_and_the_advice_says_how_many_are_needed() {
+    let (curve, _) = measured(200_000, 300.0, 0.002, 3_000.0);
+    assert!((1..20).contains(&curve.observed()), "{}", curve.observed());
+    assert_eq!(curve.quantile(0.999), None);
+    let site = Declaration::new("tail", "m", "f.rs", 1).timeout(timeout::Config::new(300 * MS));
+    let text = SiteAdvice::from(&site, &[], &curve, 1.0).to_string();
+    assert!(text.contains("nobody has seen how long") && text.contains("20 are needed"), "{text}");
+}
+
+#[test]
+fn when_the_last_of_a_few_has_ended_it_is_not_certain_that_nothing_takes_longer() {
+    let (curve, _) = measured(200_000, 300.0, 0.02, 60_000.0);
+    let (_, last, _) = curve.steps().last().expect("seen");
+    assert!(last.share <= 0.0, "all that ran on have answered");
+    assert!(last.high > 3.0 / 200_000.0 * 5.0, "two hundred thousand did not see it: {last:?}");
 }
 
 #[test]
@@ -157,4 +205,22 @@ fn slots_follow_from_the_load_and_leave_room() {
         assert!(slots >= last && f64::from(slots) > f64::from(rate) * 0.1);
         last = slots;
     }
+}
+
+/// Two hundred thousand calls each, of which some eighty are watched on.
+#[test]
+fn of_twenty_services_with_that_tail_almost_all_are_told_it_and_the_intervals_hold_it() {
+    let (mut near, mut held) = ([0; 2], [0; 2]);
+    for seed in 0..20 {
+        let (curve, truth) = measured_with(Dice(fastrand::Rng::with_seed(seed)), 200_000, 300.0, 0.02, 3_000.0);
+        for (at, (share, within)) in [(0.99, 0.1), (0.999, 0.3)].into_iter().enumerate() {
+            let (truth, estimate) = (quantile(&truth, share), curve.quantile(share).expect("observed"));
+            near[at] += u32::from((ms(estimate.length) / truth - 1.0).abs() < within);
+            let high = estimate.high.map_or(f64::INFINITY, ms);
+            held[at] += u32::from(ms(estimate.low) * 0.94 <= truth && truth <= high);
+        }
+    }
+    println!("of 20: p99 within 10 % {}, p99.9 within 30 % {}; intervals hold {held:?}", near[0], near[1]);
+    assert!(near[0] >= 16 && near[1] >= 18, "{near:?}");
+    assert!(held.iter().all(|held| *held >= 18), "{held:?}");
 }

@@ -265,6 +265,15 @@ impl Ambient {
         })
     }
 
+    /// Makes this the limit of what runs until the scope ends, whatever it was; all else stays.
+    pub(crate) fn limited_anew(limit: Moment) -> Scope {
+        HERE.with(|here| {
+            let outer = Self::here();
+            here.limit.set(limit);
+            Scope { outer, hold: None }
+        })
+    }
+
     /// Borrows the slot this chain holds of a bulkhead, if it holds one that is not lent already: from whom.
     #[inline]
     pub(crate) fn borrow(bulkhead: u32) -> Option<u64> {

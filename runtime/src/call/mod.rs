@@ -8,6 +8,7 @@
 //! thread; the context goes down the line and an outcome comes up, nothing else crosses.
 
 mod attempts;
+pub(crate) mod beyond;
 pub(crate) mod context;
 #[cfg(test)]
 mod context_tests;
@@ -29,6 +30,7 @@ pub(crate) mod world;
 pub(crate) mod would;
 
 pub use attempts::HedgeFate;
+pub use beyond::{ObservedFate, ObservedFigures};
 pub use error::{Error, ErrorKind};
 pub use event::Event;
 pub use fate::{FallbackUse, Fate, Refusal};

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::attempts::HedgeFate;
 pub use super::attempts::{AttemptFate, StopReason};
+use super::beyond::Beyond;
 pub use super::fate::WaitFate;
 use super::fate::{FATES, FallbackUse, Fate, Refusal};
 use super::intake::Shown;
@@ -107,11 +108,18 @@ pub(crate) struct Tally {
     retried_unsaid: AtomicBool,
     /// Whether calls are taken in.
     pub(crate) intake: Shown,
+    /// What was seen of attempts beyond their limit.
+    pub(crate) beyond: Beyond,
 }
 
 impl Tally {
     pub(crate) const fn new() -> Self {
-        Self { lanes: [const { OnceLock::new() }; CELLS], retried_unsaid: AtomicBool::new(false), intake: Shown::new() }
+        Self {
+            lanes: [const { OnceLock::new() }; CELLS],
+            retried_unsaid: AtomicBool::new(false),
+            intake: Shown::new(),
+            beyond: Beyond::new(),
+        }
     }
 
     /// An error was retried of which neither its type nor a predicate says what it means.

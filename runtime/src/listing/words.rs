@@ -13,7 +13,7 @@ use crate::declaration::Declaration;
 use crate::strategies::breaker::{self, Rules, Window};
 use crate::strategies::fallback::{self, On};
 use crate::strategies::retry::{self, Allowance, Backoff, Causes, Curve, Jitter};
-use crate::strategies::{bulkhead, deadline, hedge, isolate, rate, timeout};
+use crate::strategies::{bulkhead, deadline, hedge, isolate, rate, tail, timeout};
 
 /// The keys, outermost strategy first.
 pub(super) fn settings(it: &Declaration) -> Vec<Setting> {
@@ -34,6 +34,7 @@ pub(super) fn settings(it: &Declaration) -> Vec<Setting> {
     say("key", keyed.then(String::new), false);
     say("isolate", it.isolate.as_ref().map(isolate), false);
     say("timeout", it.timeout.map(timeout::Config::nanos).map(quoted), observe.timeout);
+    say("observe", it.tail.map(tail), false);
     say("idempotent", it.idempotent.then(String::new), false);
     all
 }
@@ -159,6 +160,14 @@ fn bulkhead(it: &bulkhead::Config) -> String {
         .map_or_else(|| limits.slots.to_string(), |floor| format!("auto/floor:{floor}/ceiling:{}", limits.slots));
     let total = it.total.map(|total| format!("/total:{total}")).unwrap_or_default();
     format!("\"{}:{slots}{}{total}\"", it.name, queue(limits.queue, it.wait))
+}
+
+fn tail(it: tail::Config) -> String {
+    // A share of 0.07 is not quite 7 percent.
+    let percent = (it.share * 1e8).round() / 1e6;
+    let runs = it.runs.map(|runs| format!("/runs:{runs}")).unwrap_or_default();
+    let cap = it.cap.map(|nanos| format!("/cap:{}", exact(nanos))).unwrap_or_default();
+    format!("\"{percent}%{runs}{cap}\"")
 }
 
 fn isolate(it: &isolate::Config) -> String {

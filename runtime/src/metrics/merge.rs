@@ -14,6 +14,9 @@ impl SiteFigures {
         self.latency.merge(&other.latency);
         self.cut_off.merge(&other.cut_off);
         self.last_good_age.merge(&other.last_good_age);
+        if let Some(theirs) = &other.observed {
+            self.observed.get_or_insert_default().merge(theirs);
+        }
         self.fates.iter_mut().zip(&other.fates).for_each(|(mine, theirs)| add(mine, theirs));
         add(&mut self.attempts, &other.attempts);
         add(&mut self.stops, &other.stops);

@@ -14,6 +14,7 @@ pub(crate) mod series;
 mod snapshot;
 mod table;
 
+pub use crate::call::ObservedFigures;
 pub use crate::strategies::breaker::State as BreakerState;
 pub use named::{BreakerFigures, BulkheadFigures, IsolateFigures, KeyCount, KeyFigures, RateFigures};
 pub use snapshot::{Rung, SiteFigures, Snapshot, snapshot};

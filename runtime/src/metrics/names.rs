@@ -56,6 +56,14 @@ metrics! {
         "How long completed attempts took, in seconds.";
     CUT_OFF = "watertight_attempt_cut_off_seconds", Histogram, ["function", "module"],
         "How long attempts had run when they were cut off, in seconds; they would have taken longer.";
+    OBSERVED = "watertight_observed_attempts_total", Counter, ["function", "module", "outcome"],
+        "Attempts that were to run on beyond their limit, to learn how long they take, by what became of them.";
+    OBSERVED_RUNNING = "watertight_observed_attempts_running", Gauge, ["function", "module"],
+        "How many attempts run on beyond their limit, without a caller and without a slot.";
+    OBSERVED_LATENCY = "watertight_observed_attempt_seconds", Histogram, ["function", "module"],
+        "How long attempts took that ran on beyond their limit and answered, in seconds.";
+    OBSERVED_UNANSWERED = "watertight_observed_attempt_unanswered_seconds", Histogram, ["function", "module"],
+        "How long attempts were watched that ran on beyond their limit and did not answer, in seconds; they would have taken longer.";
     LAST_GOOD_AGE = "watertight_last_good_age_seconds", Histogram, ["function", "module"],
         "How old the successes were that were served again, in seconds.";
     QUEUE_WAIT = "watertight_queue_wait_seconds", Histogram, ["function", "module", "outcome"],

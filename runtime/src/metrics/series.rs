@@ -18,7 +18,7 @@ use super::snapshot::{Rung, SiteFigures, Snapshot};
 use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, StopReason, WaitFate};
 use crate::call::would::Cut;
-use crate::call::{FallbackUse, Fate, HedgeFate, Refusal};
+use crate::call::{FallbackUse, Fate, HedgeFate, ObservedFate, Refusal};
 use crate::strategies::breaker::State as BreakerState;
 
 /// A label: its key, which is ours, and its value, which may be anything.
@@ -131,9 +131,12 @@ fn walk_lengths(site: &SiteFigures, sink: &mut impl Sink) {
     sink.histogram(names::LATENCY, &of(site), &site.latency);
     sink.histogram(names::CUT_OFF, &of(site), &site.cut_off);
     // A histogram is two dozen lines, so one that can never have anything in it is left out.
-    let [slots, tokens, last_good] = site.declares;
+    let [slots, tokens, last_good, observes] = site.declares;
     if last_good {
         sink.histogram(names::LAST_GOOD_AGE, &of(site), &site.last_good_age);
+    }
+    if observes {
+        walk_observed(site, sink);
     }
     for fate in WaitFate::ALL {
         let labels = with(site, ("outcome", fate.as_str()));
@@ -144,6 +147,16 @@ fn walk_lengths(site: &SiteFigures, sink: &mut impl Sink) {
             sink.histogram(names::TOKEN_WAIT, &labels, site.token_waits(fate));
         }
     }
+}
+
+fn walk_observed(site: &SiteFigures, sink: &mut impl Sink) {
+    let seen = site.observed.as_ref().map_or_else(Cow::default, Cow::Borrowed);
+    for fate in ObservedFate::ALL {
+        sink.counter(names::OBSERVED, &with(site, ("outcome", fate.as_str())), seen.by(fate));
+    }
+    sink.gauge(names::OBSERVED_RUNNING, &of(site), seen.running.into());
+    sink.histogram(names::OBSERVED_LATENCY, &of(site), &seen.answered);
+    sink.histogram(names::OBSERVED_UNANSWERED, &of(site), &seen.unanswered);
 }
 
 fn walk_bulkhead(bulkhead: &BulkheadFigures, sink: &mut impl Sink) {

@@ -5,7 +5,7 @@ use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
 use crate::call::tally::{AttemptFate, LATE_RUNGS, StopReason, TallyFigures, WaitFate};
 use crate::call::would::{Cut, WouldFigures};
-use crate::call::{FallbackUse, Fate, HedgeFate, Identity, Refusal};
+use crate::call::{FallbackUse, Fate, HedgeFate, Identity, ObservedFigures, Refusal};
 use crate::catalogue::{self, Entry};
 use crate::declaration::Declaration;
 use crate::registry;
@@ -154,8 +154,10 @@ pub struct SiteFigures {
     pub cut_off: Bands,
     /// How old the successes were that were served again.
     pub last_good_age: Bands,
-    /// Which waits there can be: for a slot, for a token; and whether old successes are kept.
-    pub(super) declares: [bool; 3],
+    /// What was seen of attempts that ran on beyond their limit, under the key `observe`; `None` before the first of them.
+    pub observed: Option<ObservedFigures>,
+    /// Which waits there can be: for a slot, for a token; whether old successes are kept; whether attempts run on.
+    pub(super) declares: [bool; 4],
     pub(super) fates: [[u64; FallbackUse::ALL.len()]; Fate::ALL.len()],
     pub(super) attempts: [u64; AttemptFate::ALL.len()],
     pub(super) rungs: [(u64, u64); LATE_RUNGS],
@@ -224,10 +226,12 @@ impl SiteFigures {
             latency: all.latency,
             cut_off: all.cut_off,
             last_good_age: all.last_good_age,
+            observed: all.observed,
             declares: [
                 declaration.bulkhead.is_some() || declaration.isolate.is_some(),
                 declaration.rate.is_some(),
                 declaration.fallback.is_some_and(|it| it.last_good.is_some()),
+                declaration.tail.is_some(),
             ],
             fates: all.fates,
             attempts: all.attempts,

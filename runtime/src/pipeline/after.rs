@@ -82,6 +82,10 @@ impl Call {
         note(Event::BodyCutOff);
         let ended = if cause == Cause::Timeout { Ended::TimedOut } else { Ended::OutOfTime };
         pipeline.learn(ran, ended, now);
+        if pipeline.tail.is_some() {
+            let started_at = *this.started_at;
+            self.as_mut().let_run_on(started_at, ran);
+        }
         let sign = pipeline.sign_of_cut(cause, pipeline.timeout.is_some());
         self.as_mut().give_back(sign, ran, now);
         let (trouble, detail) = match (cause, pipeline.timeout) {

@@ -10,6 +10,7 @@ use crate::catalogue::Entry;
 use crate::declaration::{Declaration, Form, Observe};
 use crate::registry;
 use crate::strategies::breaker::Causes;
+use crate::strategies::tail::Tail;
 use crate::strategies::{bulkhead, deadline, hedge, rate, retry, timeout};
 
 impl Pipeline {
@@ -17,6 +18,7 @@ impl Pipeline {
         let declared = entry.declaration;
         let observe = declared.observe;
         let retry = declared.retry.filter(|_| !observe.retry).map(|config| Retries::build(config, false));
+        let timeout = declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos);
         Self {
             identity: &declared.identity,
             tally: entry.tally,
@@ -28,7 +30,8 @@ impl Pipeline {
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
             rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config)),
             bulkhead: compartment(declared),
-            timeout: declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos),
+            timeout,
+            tail: declared.tail.zip(timeout).map(|(config, timeout)| Box::new(Tail::new(config, timeout))),
             can_say_so: declared.can_be_told(),
             heeds_deadline: declared.can_be_told() && !observe.deadline,
             plain: declared.form == Form::Plain,

@@ -22,7 +22,7 @@
 //!
 //! [`answer`](mod@answer) asks the fallback, and [`terms`] says whether it is asked. [`run`] drives one attempt after another, [`race`] one that may be hedged, [`call`] is the guard that holds everything a
 //! call takes, [`build`] turns a declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in. [`observe`]
-//! is for strategies that decide and do nothing.
+//! is for strategies that decide and do nothing, [`tail`](mod@tail) for attempts that are left running at their limit.
 //!
 //! Invariants: a stage calls only the next; down goes one context, up comes one outcome; everything taken is a guard;
 //! the path of a call takes no lock that is held across an await, and looks up no name.
@@ -45,6 +45,7 @@ mod race;
 mod run;
 mod seldom;
 mod standing;
+mod tail;
 mod terms;
 mod throttle;
 
@@ -60,12 +61,14 @@ pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, S
 pub use last_good::last_good;
 pub use race::race;
 pub use run::{attempt, once};
+pub use tail::{errors_of, judged, judging, tail};
 pub use terms::{Carrier, Carries, CarriesNothing, Terms, bounded, pass, pass_unrefused, weigh, weigh_on};
 
 use crate::call::Identity;
 use crate::call::tally::Tally;
 use crate::strategies::breaker::{Breaker, Causes};
 use crate::strategies::rate::Rate;
+use crate::strategies::tail::Tail;
 use crate::strategies::{hedge, retry};
 use compartment::Compartment;
 use floor::Floor;
@@ -89,6 +92,8 @@ pub(crate) struct Pipeline {
     /// The bulkhead, or the one that stands in front of the site's own threads.
     pub(crate) bulkhead: Option<Compartment>,
     pub(crate) timeout: Option<u64>,
+    /// Which attempts are left running at their limit; boxed, since few sites have it.
+    pub(crate) tail: Option<Box<Tail>>,
     /// Whether there is a place for a refusal: in its answer, or in front of a fallback.
     pub(crate) can_say_so: bool,
     /// Whether a deadline around the call is heeded before its body starts.

@@ -92,13 +92,23 @@ impl<F: Future> Racer<'_, F> {
 
     fn poll_limit(&mut self, cx: &mut Context<'_>) -> Poll<Ended<F::Output>> {
         ready!(self.call.as_mut().poll_cut(cx));
-        self.drop_body();
+        self.drop_cut();
         let trouble = self.call.as_mut().cut();
         Poll::Ready(Ended::CutOff(trouble, self.call.as_mut().project().refused.take()))
     }
 }
 
 impl<F> Racer<'_, F> {
+    /// At its limit, where a body may have to be left running.
+    fn drop_cut(&mut self) {
+        let body = &mut self.body;
+        self.call.as_mut().drop_cut(|call| {
+            let inside = call.enter();
+            body.set(None);
+            inside.leave();
+        });
+    }
+
     fn drop_body(&mut self) {
         let inside = self.call.as_mut().enter();
         self.body.set(None);

@@ -137,7 +137,7 @@ impl<F: Future> Frame<'_, F> {
             return polled;
         }
         ready!(self.call.as_mut().poll_cut(cx));
-        self.drop_body();
+        self.drop_cut();
         Poll::Ready(Polled::CutOff)
     }
 }
@@ -159,6 +159,16 @@ pub(super) fn poll_unless_struck<F: Future, K: Kind<Whole = F::Output>>(
 }
 
 impl<F> Frame<'_, F> {
+    /// At its limit, where a body may have to be left running.
+    fn drop_cut(&mut self) {
+        let body = &mut self.body;
+        self.call.as_mut().drop_cut(|call| {
+            let inside = call.enter();
+            body.set(None);
+            inside.leave();
+        });
+    }
+
     fn drop_body(&mut self) {
         let inside = self.call.as_mut().enter();
         self.body.set(None);

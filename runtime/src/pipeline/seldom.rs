@@ -10,6 +10,7 @@ use super::observe::Course;
 use super::throttle::Throttled;
 use crate::call::BoxError;
 use crate::strategies::retry::Ticket;
+use crate::strategies::tail::body::Released;
 
 /// One pointer, mostly to nothing.
 #[derive(Default)]
@@ -32,6 +33,8 @@ pub(super) struct More {
     pub(super) key: u128,
     /// How far it has come where its observing strategies are enforced.
     pub(super) observed: Option<Course>,
+    /// A body that has left at its limit, until it has a task of its own.
+    pub(super) released: Option<Released>,
 }
 
 impl Drop for Seldom {
@@ -80,6 +83,11 @@ impl Seldom {
     #[inline]
     pub(super) fn take_ticket(&mut self) -> Option<Ticket> {
         self.0.as_mut()?.ticket.take()
+    }
+
+    #[inline]
+    pub(super) fn take_released(&mut self) -> Option<Released> {
+        self.0.as_mut()?.released.take()
     }
 
     #[inline]

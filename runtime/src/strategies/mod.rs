@@ -11,6 +11,7 @@
 //! | [`bulkhead`] | `bulkhead` | bounds how many run and how many wait | a slot, a place in the queue |
 //! | [`isolate`] | `isolate` | gives code that blocks threads of its own | nothing: the slot is a bulkhead's |
 //! | [`timeout`] | `timeout` | bounds one attempt | nothing |
+//! | [`tail`] | `observe` | leaves a few attempts running at that bound, to learn from them | a place among the few |
 //!
 //! A strategy is one file until it outgrows it, then a folder: `mod` argues, `config` holds what a site declares,
 //! `decide` is pure and is handed the time, `guard` gives back in its Drop what was taken. How the strategies stand in
@@ -26,4 +27,5 @@ pub(crate) mod hedge;
 pub(crate) mod isolate;
 pub(crate) mod rate;
 pub(crate) mod retry;
+pub(crate) mod tail;
 pub(crate) mod timeout;

@@ -212,6 +212,7 @@ fn since(now: TallyFigures, then: &TallyFigures) -> TallyFigures {
         latency: now.latency.since(&then.latency),
         cut_off: now.cut_off.since(&then.cut_off),
         last_good_age: now.last_good_age.since(&then.last_good_age),
+        observed: now.observed.map(|now| then.observed.as_ref().map_or(now.clone(), |then| now.since(then))),
         begun: now.begun - then.begun,
         waits: less_each(now.waits, &then.waits, |now, then| now.since(then)),
         token_waits: less_each(now.token_waits, &then.token_waits, |now, then| now.since(then)),

@@ -7,13 +7,14 @@ use std::sync::OnceLock;
 use super::{AttemptFate, HedgeFate, LATE_RUNGS, StopReason, Tally, WaitFate};
 use crate::base::histogram::{Bands, Histogram};
 use crate::base::lane::Count;
+use crate::call::beyond::ObservedFigures;
 use crate::call::fate::{FATES, FallbackUse};
 use crate::call::would::WouldFigures;
 
 impl Tally {
     /// A plain copy of everything.
     pub(crate) fn read(&self) -> TallyFigures {
-        let mut all = TallyFigures::default();
+        let mut all = TallyFigures { observed: self.beyond.read(), ..TallyFigures::default() };
         // What ended is read before what started, so that a call ending in between never makes "in flight" negative.
         for figures in self.figures() {
             for (total, cells) in all.fates.iter_mut().zip(&figures.fates) {
@@ -82,6 +83,7 @@ pub(crate) struct TallyFigures {
     pub(crate) latency: Bands,
     pub(crate) cut_off: Bands,
     pub(crate) last_good_age: Bands,
+    pub(crate) observed: Option<ObservedFigures>,
     #[cfg(feature = "testing")]
     pub(crate) begun: u64,
     pub(crate) waits: [Bands; WaitFate::ALL.len()],

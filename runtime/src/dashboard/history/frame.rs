@@ -8,7 +8,6 @@
 
 use super::marks::Marks;
 use super::outcome::CLASSES;
-use crate::advice::Curve;
 use crate::base::histogram::{BUCKETS, Bands, lower_bound};
 
 /// Cells of a column of the heat map: halves of a doubling, and the two open ends in the first and the last.
@@ -29,7 +28,7 @@ pub(crate) struct SiteFrame {
     pub(crate) quantiles: [f32; QUANTILES.len()],
     /// The 50th and the 99th of how long was waited for a slot, in milliseconds.
     pub(crate) waits: [f32; 2],
-    /// Completed attempts.
+    /// Completed attempts, those too that ran on beyond their limit.
     pub(crate) heat: [u8; CELLS],
     /// Attempts that were cut off, by how long they had run.
     pub(crate) cut: [u8; CELLS],
@@ -43,9 +42,13 @@ impl SiteFrame {
         let quantiles = if since.lengths.count() == 0 {
             [f32::NAN; QUANTILES.len()]
         } else {
-            let curve = Curve::of(&since.lengths);
+            let curve = since.curve();
             QUANTILES.map(|share| curve.quantile(share).map_or(f32::NAN, |it| ms(it.length)))
         };
+        let mut completed = since.lengths.completed.clone();
+        if let Some(observed) = &since.observed {
+            completed.merge(&observed.answered);
+        }
         Self {
             outcomes: since.outcomes.map(clamp),
             attempts: clamp(since.attempts),
@@ -53,7 +56,7 @@ impl SiteFrame {
             in_flight: clamp(now.in_flight),
             quantiles,
             waits: [50.0, 99.0].map(|percent| since.waits.percentile(percent).map_or(f32::NAN, ms)),
-            heat: shades(&since.lengths.completed),
+            heat: shades(&completed),
             cut: shades(&since.lengths.cut_off),
         }
     }

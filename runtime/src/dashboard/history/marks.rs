@@ -5,8 +5,10 @@
 //! Invariant: every figure but what is under way only grows.
 
 use super::outcome::{self, Outcomes};
+use crate::advice::Curve;
 use crate::base::histogram::Bands;
 use crate::base::lengths::Lengths;
+use crate::call::ObservedFigures;
 use crate::call::tally::{LATE_RUNGS, StopReason, WaitFate};
 use crate::metrics::SiteFigures;
 
@@ -21,6 +23,8 @@ pub(crate) struct Marks {
     pub(crate) rungs: [(u64, u64); LATE_RUNGS + 1],
     pub(crate) deadline_used: [u64; 10],
     pub(crate) lengths: Lengths,
+    /// Of attempts that ran on beyond their limit, where there were any.
+    pub(crate) observed: Option<Box<ObservedFigures>>,
     pub(crate) waits: Bands,
     pub(crate) wait_fates: [u64; WaitFate::ALL.len()],
     pub(crate) entered_at_once: u64,
@@ -42,6 +46,7 @@ impl Marks {
             rungs: site.ladder().map(|rung| (rung.begun, rung.answered)),
             deadline_used: site.deadline_used,
             lengths: Lengths { completed: site.latency.clone(), cut_off: site.cut_off.clone() },
+            observed: site.observed.clone().map(Box::new),
             waits,
             wait_fates: WaitFate::ALL.map(|fate| site.waits(fate).count()),
             entered_at_once: site.entered_at_once,
@@ -63,11 +68,20 @@ impl Marks {
             rungs,
             deadline_used: less(self.deadline_used, &earlier.deadline_used),
             lengths: self.lengths.since(&earlier.lengths),
+            observed: self
+                .observed
+                .as_ref()
+                .map(|now| earlier.observed.as_ref().map_or_else(|| now.clone(), |then| Box::new(now.since(then)))),
             waits: self.waits.since(&earlier.waits),
             wait_fates: less(self.wait_fates, &earlier.wait_fates),
             entered_at_once: self.entered_at_once.saturating_sub(earlier.entered_at_once),
             in_flight: self.in_flight,
         }
+    }
+
+    /// How many attempts take longer than a length, from all that was seen.
+    pub(crate) fn curve(&self) -> Curve {
+        Curve::seen(&self.lengths, self.observed.as_deref())
     }
 
     /// Calls that ended.

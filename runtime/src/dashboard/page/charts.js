@@ -171,6 +171,12 @@ export function level(layer, { pad, inner, y }, value, kind) {
   }
 }
 
+/// A shaded region between two heights.
+export function between(layer, { pad, inner, y }, from, to) {
+  const top = y(to);
+  layer.append(svg("rect", { class: "interval", x: pad.left, width: inner.width, y: top, height: Math.max(0, y(from) - top) }));
+}
+
 /// A hatched region between two heights.
 export function hatched(layer, { pad, inner, y }, from, to) {
   patterns += 1;

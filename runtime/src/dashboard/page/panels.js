@@ -2,7 +2,7 @@
 
 import { el, say, svg, table } from "./dom.js";
 import { ago, count, length, mark, percent } from "./format.js";
-import { hatched, heat, level, line, stack, timeChart } from "./charts.js";
+import { between, hatched, heat, level, line, stack, timeChart } from "./charts.js";
 import { GROUPS, groupOf } from "./wall.js";
 
 const sum = (values) => values.reduce((all, it) => all + it, 0);
@@ -55,10 +55,12 @@ export function latency() {
     node.hidden = !it;
     if (!it) return;
     const frames = it.heat.length;
-    const top = Math.max(it.bounds.at(-1), it.timeout ? it.timeout * 1.6 : 0);
+    const top = Math.max(it.bounds.at(-1), it.timeout ? it.timeout * 1.6 : 0, ...it.beyond.map(({ length: known }) => (known.high_ms ?? known.ms) * 1.1));
     const bounds = top > it.bounds.at(-1) ? [...it.bounds, top] : it.bounds;
     const names = it.shares.map((share) => `p${Number((share * 100).toFixed(1))}`);
     const words = (frame) => names.map((name, at) => `${name} ${it.quantiles[frame][at] === null ? "not observed" : length(it.quantiles[frame][at])}`).join(", ");
+    const seen = it.beyond.map(({ share, length: known }) =>
+      `${names[it.shares.indexOf(share)]} of the last hour ${length(known.ms)}, between ${length(known.low_ms)} and ${known.high_ms === null ? "unknown" : length(known.high_ms)}`);
     const any = (frame) => sum(it.heat[frame]) + sum(it.cut[frame]) > 0;
     chart.update({
       frames, count: data.frames, step: data.step, bounds,
@@ -67,13 +69,18 @@ export function latency() {
         heat(under, geometry, bounds, it.heat, "heat");
         heat(under, geometry, bounds, it.cut, "cut");
         if (it.timeout && !it.observes) hatched(layer, geometry, it.timeout, bounds.at(-1));
+        it.beyond.forEach(({ share, length: known }) => {
+          between(layer, geometry, Math.max(known.low_ms, it.timeout), known.high_ms ?? bounds.at(-1));
+          level(layer, geometry, known.ms, `q${it.shares.indexOf(share)}`);
+        });
         it.shares.forEach((_, at) => line(layer, geometry, it.quantiles.map((frame) => frame[at]), `q${at}`));
         if (it.timeout) level(layer, geometry, it.timeout, "timeout");
       },
       say: (frame) => (any(frame) ? words(frame) : "no attempt ended"),
-      summary: `Latency of attempts over time${it.timeout ? `, with the timeout of ${length(it.timeout)}; what lies beyond it is not observed` : ""}`,
+      summary: `Latency of attempts over time${it.timeout ? `, with the timeout of ${length(it.timeout)}; what lies beyond it is ${it.beyond.length ? `known from attempts that ran on: ${seen.join(", ")}` : "not observed"}` : ""}`,
       keys: [["heat", "completed"], ["cut", "cut off, at the length they had run"], ...names.map((name, at) => [`line q${at}`, name]),
-        ...(it.timeout ? [["line timeout", `timeout ${length(it.timeout)}`], ["hatched", "not observed"]] : [])],
+        ...(it.timeout ? [["line timeout", `timeout ${length(it.timeout)}`], ["hatched", it.beyond.length ? "cut off here; what is drawn in it ran on" : "not observed"]] : []),
+        ...it.beyond.map(({ share }, at) => [`line q${it.shares.indexOf(share)}`, seen[at]])],
       table: () => ({ head: ["ago", ...names], rows: it.quantiles.map((frame, at) => [when(at, frames, data.step), ...frame.map((value) => (value === null ? "not observed" : length(value)))]).filter((_, at) => any(at)).reverse() }),
     });
   } };

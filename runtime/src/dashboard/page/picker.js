@@ -92,7 +92,7 @@ export function picker() {
     it.drawing.setAttribute("aria-label", `Share of attempts that take longer than a length, known up to ${length(data.watched_until)}`);
     it.legend.replaceChildren(...[["line q3", "share that takes longer"], ["line timeout", "timeout in force"], ["line chosen", "chosen"], ["hatched", `not observed: nobody ran longer than ${length(data.watched_until)}`]]
       .map(([kind, text]) => el("li", {}, el("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
-    say(it.readout, `From ${count(data.count)} attempts, ${count(data.cut_off)} of them cut off.`);
+    say(it.readout, `From ${count(data.count)} attempts, ${count(data.cut_off)} of them cut off${on(data.observed)}.`);
     it.state = { summary: "Share of attempts that take longer", table: () => ({
       head: ["timeout", "cuts off", "between", "slots", "at worst"],
       rows: data.candidates.map((one) => [length(one.ms), percent(one.cut?.share), one.cut ? `${percent(one.cut.low)} and ${percent(one.cut.high)}` : "not observed", one.slots, length(one.worst)]),
@@ -124,6 +124,13 @@ export function picker() {
   } };
 }
 
+/// Of those that were cut off, the ones that ran on.
+const on = (observed) => {
+  if (!observed) return "";
+  const full = observed.fates.no_room ? `, ${count(observed.fates.no_room)} found no place` : "";
+  return `; ${count(observed.watched)} of these ran on and were observed${full}${observed.running ? `, ${observed.running} run on now` : ""}`;
+};
+
 const nearest = (data) => {
   const { ms } = data.advice.advised_timeout;
   return (data.candidates.find((one) => one.ms >= ms) ?? data.candidates.at(-1)).ms;
@@ -138,7 +145,8 @@ function advised(advice) {
     return `${seen}${now}A timeout of ${length(ms)} would cut off one in a thousand (between ${length(low)} and ${high === null ? "unknown" : length(high)}).`;
   }
   if (advice.unknown?.watched_until_ms) {
-    return `${seen}${now}No timeout can be advised: ${percent(advice.unknown.running)} run longer than ${length(advice.unknown.watched_until_ms)}, and nobody has seen how long.`;
+    return `${seen}${now}No timeout can be advised: ${percent(advice.unknown.running)} run longer than ${length(advice.unknown.watched_until_ms)}, and nobody has seen how long. ${advice.observed
+      ? `${count(advice.observed)} ran on to be observed, and ${advice.unknown.needed} are needed.` : 'The key observe = "2%" would show it.'}`;
   }
   return `${seen}${now}Too few attempts for an advice.`;
 }

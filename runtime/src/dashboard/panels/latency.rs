@@ -1,9 +1,12 @@
 //! Bands of latency over time. What was cut off is drawn apart, at the length it had run, and the region beyond the timeout
-//! is marked as not observed: what would have been there is exactly what a timeout hides.
+//! is marked as not observed: what would have been there is exactly what a timeout hides. Where attempts ran on there, what they showed is drawn
+//! into it.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{View, known};
+use super::{View, curve, known};
 use crate::dashboard::history::frame::{CELLS, QUANTILES, cell_bounds};
 use crate::strategies::timeout;
 
@@ -24,5 +27,16 @@ pub(super) fn panel(view: &View<'_>) -> Value {
         "quantiles": frames.iter().map(|frame| frame.quantiles.map(known)).collect::<Vec<_>>(),
         "timeout": declared.timeout.map(timeout::Config::nanos).map(|nanos| nanos as f64 / 1e6),
         "observes": declared.observe.timeout,
+        "beyond": beyond(view),
     })
+}
+
+/// The quantiles of the last hour that lie beyond the timeout and are known all the same, since attempts ran on: each with
+/// its interval.
+fn beyond(view: &View<'_>) -> Vec<Value> {
+    let timeout = view.declaration.timeout.map(timeout::Config::nanos).map(Duration::from_nanos);
+    let (Some(timeout), Some(curve)) = (timeout, curve(view)) else { return Vec::new() };
+    let known = QUANTILES.into_iter().filter_map(|share| Some((share, curve.quantile(share)?)));
+    let beyond = known.filter(|(_, length)| length.length > timeout && curve.observed() > 0);
+    beyond.map(|(share, length)| json!({ "share": share, "length": length.json() })).collect()
 }

@@ -79,9 +79,9 @@ pub(crate) fn function(view: &View<'_>) -> Value {
     })
 }
 
-/// Of the last hour, both what completed and what was cut off.
+/// Of the last hour, what completed, what was cut off, and what was seen beyond.
 fn curve(view: &View<'_>) -> Option<Curve> {
-    view.site().map(|site| Curve::of(&site.last_hour().lengths))
+    view.site().map(|site| site.last_hour().curve())
 }
 
 /// A number, or nothing where there is none.

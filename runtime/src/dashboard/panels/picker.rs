@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 use super::{View, curve};
 use crate::advice::{Curve, SiteAdvice, cut_by, ms, sizing};
+use crate::call::ObservedFate;
+use crate::dashboard::history::marks::Marks;
 use crate::dashboard::history::outcome::no_slot;
 use crate::declaration::Declaration;
 use crate::listing::WorstCase;
@@ -37,6 +39,7 @@ pub(super) fn panel(view: &View<'_>) -> Value {
     json!({
         "count": curve.count(),
         "cut_off": curve.cut_off(),
+        "observed": observed(&hour),
         "over": over,
         "calls": hour.calls(),
         "watched_until": ms(watched_until),
@@ -47,6 +50,14 @@ pub(super) fn panel(view: &View<'_>) -> Value {
         "retries_of_timeouts": retried,
         "candidates": candidates.into_iter().map(|it| candidate(view, &curve, it, [rate, demand], retried)).collect::<Vec<_>>(),
     })
+}
+
+/// What ran on beyond its limit in the last hour: how many, what became of them, and how many do now.
+fn observed(hour: &Marks) -> Value {
+    let Some(seen) = &hour.observed else { return Value::Null };
+    let fates: serde_json::Map<String, Value> =
+        ObservedFate::ALL.into_iter().map(|fate| (fate.as_str().to_owned(), json!(seen.by(fate)))).collect();
+    json!({ "watched": seen.watched(), "running": seen.running, "fates": fates })
 }
 
 /// How often a timeout is tried again.

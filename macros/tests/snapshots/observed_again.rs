@@ -1,0 +1,72 @@
+async fn quote(id: u64, name: String) -> Result<String, AppError> {
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
+        ::watertight::__private::Declaration::new(
+                "quote",
+                ::core::module_path!(),
+                ::core::file!(),
+                ::core::line!(),
+            )
+            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
+            .retry(::watertight::__private::retry::Config::new(1u32).on_timeout())
+            .fallback(::watertight::__private::fallback::Config::new())
+            .tail(::watertight::__private::tail::Config::new(0.02f64))
+            .idempotent(),
+    );
+    ::watertight::__private::list!(__WT_SITE);
+    let mut __wt_call = ::core::pin::pin!(
+        ::watertight::__private::Call::begin(& __WT_SITE)
+    );
+    let mut __wt_given_name = ::watertight::__private::Given::new(name);
+    let __wt_tail = ::watertight::__private::tail_of(&__wt_call);
+    let __wt_end = loop {
+        #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+        let mut name = __wt_given_name.give_if(false);
+        let mut __wt_body = ::core::pin::pin!(
+            ::core::option::Option::Some(::watertight::__private::observed(__wt_tail,
+            async move { if let ::core::option::Option::Some(__wt_return) =
+            ::core::option::Option::None:: < Result < String, AppError > > { return
+            __wt_return; } '__wt_body : { load(id, name). await } }))
+        );
+        let __wt_kind = {
+            use ::watertight::__private::kinds::*;
+            (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
+        };
+        ::watertight::__private::judged(
+            __wt_body.as_mut(),
+            ::watertight::__private::errors_of(&__wt_kind),
+        );
+        if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
+                &mut __wt_call,
+                __wt_body,
+                __wt_kind,
+            )
+            .await
+        {
+            break __wt_end;
+        }
+    };
+    #[allow(clippy::shadow_reuse, clippy::shadow_same, clippy::shadow_unrelated)]
+    let name = __wt_given_name.left();
+    let _ = &name;
+    let (__wt_kind, __wt_failure) = {
+        use ::watertight::__private::kinds::*;
+        let __wt_end = __wt_end;
+        let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
+            .__wt_kind();
+        match ::watertight::__private::settle(&__wt_kind, &mut __wt_call, __wt_end) {
+            ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
+            ::core::result::Result::Err(__wt_failure) => (__wt_kind, __wt_failure),
+        }
+    };
+    let __wt_fallback = ::watertight::__private::with_failure(
+        &__wt_kind,
+        |failure| format!("{name}: {failure}"),
+    );
+    ::watertight::__private::fall_back(
+            __wt_kind,
+            &mut __wt_call,
+            __wt_failure,
+            __wt_fallback,
+        )
+        .await
+}
