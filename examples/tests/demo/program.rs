@@ -130,3 +130,14 @@ fn an_interrupt_ends_it_at_once_with_partial_results() {
     assert!(shown.contains("PARTIAL") && shown.contains("bare (partial)"), "{shown}");
     assert!(!shown.contains("Annotated:"), "{shown}");
 }
+
+#[test]
+fn the_flood_says_where_it_is_and_what_was_counted() {
+    let seen = demo(&["flood", "--seconds", "2"]);
+    let shown = text(&seen.stdout);
+    assert_eq!(seen.status.code(), Some(0), "{}", text(&seen.stderr));
+    assert!(shown.starts_with("the flood is at http://127.0.0.1:"), "{shown}");
+    let row = shown.lines().find(|line| line.contains("search") && line.contains("common")).expect("a row");
+    let served = row.split('┆').nth(3).and_then(|cell| cell.trim().parse::<u64>().ok());
+    assert!(served > Some(3), "{row}");
+}

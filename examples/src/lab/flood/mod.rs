@@ -101,15 +101,23 @@ fn served(ended: Ended) -> Option<f64> {
 }
 
 fn table(seen: &[Seen]) -> Table {
-    let heads =
-        ["rooms", "dependency", "all fast: served", "recs slow: came", "served", "of those", "turned away", "stalled"];
+    let heads = [
+        "rooms",
+        "dependency",
+        "all fast: turned away",
+        "recs slow: came",
+        "served",
+        "of those",
+        "turned away",
+        "stalled",
+    ];
     let mut table = Table::new("What the service counted", &heads);
     for ((room, _), seen) in ROOMS.iter().zip(seen) {
         for (name, part) in NAMES.iter().zip(&seen.parts) {
             table.row([
                 (*room).into(),
                 (*name).into(),
-                Cell::Share(served(part.fast)),
+                part.fast.refused.into(),
                 part.slow.came.into(),
                 part.slow.served.into(),
                 Cell::Share(served(part.slow)),
@@ -136,10 +144,8 @@ fn plot(seen: &[Seen]) -> Plot {
 
 fn judge(seen: &[Seen], slow: Duration, outcome: &mut Outcome) {
     let [common, own] = seen else { return };
-    let shown = |seen: &Seen, slow: bool| {
-        let one = |(name, part): (&&str, &Part)| {
-            format!("{name} {}", words::share(served(if slow { part.slow } else { part.fast })))
-        };
+    let shown = |seen: &Seen| {
+        let one = |(name, part): (&&str, &Part)| format!("{name} {}", words::share(served(part.slow)));
         NAMES.iter().zip(&seen.parts).map(one).collect::<Vec<_>>().join(", ")
     };
     let turned_away = |seen: &Seen| seen.parts.iter().map(|part| part.fast.refused).sum::<u64>();
@@ -152,13 +158,13 @@ fn judge(seen: &[Seen], slow: Duration, outcome: &mut Outcome) {
     outcome.claim(
         "In a common room, one slow dependency takes search and payments with it",
         others(common).iter().all(|share| *share < 50.0) && common.parts.iter().all(|part| part.stalled),
-        shown(common, true),
+        shown(common),
     );
     // Those still under way at the end have not been served yet.
     outcome.claim(
         "With one each, search and payments are served as before",
         others(own).iter().all(|share| *share >= 95.0) && own.parts[1..].iter().all(|part| part.slow.refused == 0),
-        shown(own, true),
+        shown(own),
     );
     let marked: Vec<_> = NAMES.iter().zip(&own.parts).filter(|(_, part)| part.stalled).map(|(name, _)| *name).collect();
     outcome.claim("And only the slow one is stalled", marked == ["recs"], marked.join(", "));

@@ -43,7 +43,7 @@ export const key = (kind, text) => el("span", { class: "key" },
   svg("svg", { viewBox: "0 0 26 6", "aria-hidden": "true" }, svg("line", { class: `line ${kind}`, x1: 0, x2: 26, y1: 3, y2: 3, "stroke-width": 3 })), text);
 
 export function table(caption, head, rows) {
-  return el("table", {}, el("caption", {}, caption),
+  return el("table", {}, caption === null ? null : el("caption", {}, caption),
     el("thead", {}, el("tr", {}, head.map((it) => el("th", { scope: "col" }, it)))),
     el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, at) =>
       el(at === 0 ? "th" : "td", at === 0 ? { scope: "row" } : {}, `${cell}`))))));

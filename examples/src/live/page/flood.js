@@ -37,9 +37,9 @@ function card(it, state) {
       el("span", { class: it.stalled ? "state bad" : "state" }, it.stalled ? "stalled" : it.window.came === 0 ? "nobody comes" : "served")),
     el("p", { class: "quiet" }, `${it.share_percent} % of the calls; answers after ${length(it.answers_after_ms)}`),
     own ? room(state.own_room, [inside(it, "own_room")]) : el("p", { class: "quiet" }, `in the common room: ${it.common_room.working} working, ${it.common_room.waiting} waiting`),
-    lines(`${it.name}: served a second over the last minute, now ${latest}`, 236, 12, [[it.name, points]]),
-    el("p", { class: "quiet" }, `served a second, over the last minute; now ${latest.toFixed(1)}`),
-    table("calls", ["", `last ${state.window_seconds} s`, "in all"], rows.map(([says, key]) => [says, count(it.window[key]), count(it.all[key])])),
+    lines(`${it.name}: served a second over the last minute, from 0 to 12, now ${latest}`, 236, 12, [[it.name, points]]),
+    el("p", { class: "quiet" }, `served a second over the last minute, of 12; now ${latest.toFixed(1)}`),
+    table(null, ["calls", `last ${state.window_seconds} s`, "in all"], rows.map(([says, key]) => [says, count(it.window[key]), count(it.all[key])])),
     own ? el("p", {}, el("code", {}, it.attribute)) : null);
 }
 
