@@ -22,6 +22,7 @@ use super::{address, ended, every_second, length, say, write};
 use crate::writable;
 
 #[derive(clap::Args, Debug)]
+#[command(after_help = super::RECIPE)]
 pub(crate) struct Args {
     /// What is called.
     #[arg(value_name = "URL", value_parser = address)]

@@ -37,6 +37,17 @@ use watertight_examples::stop::Stop;
 
 use crate::INTERRUPTED;
 
+/// What each of the four says below its options.
+const RECIPE: &str = "The outage by hand, over four terminals:
+  demo vendor --port 9001
+  demo service --port 9000 --vendor http://127.0.0.1:9001/recommendations
+  demo load http://127.0.0.1:9000/work
+  demo probe http://127.0.0.1:9000/db http://127.0.0.1:9000/healthy
+From a fifth one, the vendor hangs, and /db, which never calls it, goes down; then its own books:
+  curl -H 'content-type: application/json' -d '\"hang\"' http://127.0.0.1:9001/behave
+  curl http://127.0.0.1:9001/books
+The cure is `demo service --guarded`. From a checkout, `demo` is `cargo run --release --`.";
+
 /// One of the four.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Piece {

@@ -18,6 +18,7 @@ use watertight_examples::stop;
 use super::{address, every_second, say};
 
 #[derive(clap::Args, Debug)]
+#[command(after_help = super::RECIPE)]
 pub(crate) struct Args {
     /// Where it listens, on loopback; a port of the system's choice unless written.
     #[arg(long, default_value_t = 0, value_name = "PORT")]

@@ -27,6 +27,7 @@ use super::{every_second, length, say};
 const KINDS: &str = "write a length such as `50ms` or `5s`, or `hang`, `mixed` or `fail`";
 
 #[derive(clap::Args, Debug)]
+#[command(after_help = super::RECIPE)]
 pub(crate) struct Args {
     /// Where it listens, on loopback; a port of the system's choice unless written.
     #[arg(long, default_value_t = 0, value_name = "PORT")]
@@ -70,7 +71,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn line(books: VendorFigures) -> String {
     let VendorFigures { requests, peak, unanswered, connections, closed, aborted } = books;
     format!(
-        "requests {requests}  most at once {peak}  left unanswered {unanswered}  connections opened {connections}, closed \
+        "attempts {requests}  most at once {peak}  left unanswered {unanswered}  connections opened {connections}, closed \
          {closed}, aborted {aborted}"
     )
 }
@@ -79,7 +80,7 @@ async fn books(State(slot): State<Slot>) -> Response {
     let Some(vendor) = slot.get() else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
     let VendorFigures { requests, peak, unanswered, connections, closed, aborted } = vendor.figures();
     let books = json!({
-        "requests": requests,
+        "attempts": requests,
         "peak": peak,
         "unanswered": unanswered,
         "connections": { "opened": connections, "closed": closed, "aborted": aborted },

@@ -179,11 +179,12 @@ fn judge(bench: &Bench, all: &[Point], outcome: &mut Outcome) {
     );
     outcome.milder(bench.quick, format!("90 %, at {} lengths of body instead of {}", POINTS.len(), all.len()));
     outcome.claim("A plain queue falls below three quarters", worse < 75.0, format!("lowest {worse:.0} %"));
-    let better = all
-        .iter()
-        .filter(|point| point.body >= 120)
-        .all(|point| point.useful(&point.guarded) > point.useful(&point.plain));
-    outcome.claim("From 120 ms on more is of use guarded than with a plain queue", better, "every point");
+    let long = || all.iter().filter(|point| point.body >= 120);
+    let better = long().all(|point| point.useful(&point.guarded) > point.useful(&point.plain));
+    let both = long()
+        .map(|it| format!("{} ms: {:.0} % against {:.0} %", it.body, it.useful(&it.guarded), it.useful(&it.plain)));
+    let shown = both.collect::<Vec<_>>().join(", ");
+    outcome.claim("From 120 ms on more is of use guarded than with a plain queue", better, shown);
     let at = |body| all.iter().find(|point| point.body == body).map_or(f64::NAN, |point| point.useful(&point.plain));
     outcome.beside(
         "useful work of a plain queue at 120 and 150 ms (a model)",

@@ -106,7 +106,7 @@ fn judge(seen: &[Seen], outcome: &mut Outcome) {
         format!("{requests:.2} times as many; in both, ten connections can ask once a second."),
     );
     let longer = held(three).as_secs_f64() / held(one).as_secs_f64().max(1e-9);
-    outcome.beside("connection held", "1 s to 3 s", holds, format!("{} as a factor.", compared(longer, 3.0)));
+    outcome.beside("connection held", "1 s to 3 s", holds, format!("{}, as a factor.", compared(longer, 3.0)));
     outcome.beside(
         "/db",
         "85.7 % to 28.6 %",

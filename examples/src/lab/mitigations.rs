@@ -162,6 +162,6 @@ fn judge(seen: &[Seen], outcome: &mut Outcome) {
         "vendor requests, 250 ms against none",
         "790 against 40 (19.8x)",
         format!("{} against {} ({more:.1}x)", short.vendor.requests, none.vendor.requests),
-        format!("{} as a factor; the vendor's time over the timeout is 20.", compared(more, 19.8)),
+        format!("{}; the vendor's time over the timeout is 20.", compared(more, 19.8)),
     );
 }

@@ -93,9 +93,9 @@ pub fn compared(ours: f64, published: f64) -> String {
     if (0.9..=1.1).contains(&factor) {
         "The same within a tenth".to_owned()
     } else if factor > 1.0 {
-        format!("{factor:.1} times the published figure")
+        format!("{factor:.1} times what was published")
     } else {
-        format!("{:.0} % of the published figure", factor * 100.0)
+        format!("{:.0} % of what was published", factor * 100.0)
     }
 }
 
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn a_difference_is_worked_out_and_a_milder_judgement_says_so() {
         assert_eq!(compared(2.9, 2.7), "The same within a tenth");
-        assert_eq!(compared(30.0, 10.0), "3.0 times the published figure");
-        assert_eq!(compared(23.0, 40.0), "57 % of the published figure");
+        assert_eq!(compared(30.0, 10.0), "3.0 times what was published");
+        assert_eq!(compared(23.0, 40.0), "57 % of what was published");
         assert_eq!(points(Some(100.0), 100.0), "The same");
         assert_eq!(points(Some(10.0), 7.7), "2.3 points higher");
         assert_eq!(points(None, 7.7), "Nothing was measured");

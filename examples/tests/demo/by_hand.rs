@@ -83,7 +83,7 @@ async fn four_programs_make_the_outage_and_one_line_cures_it() {
     let (db, healthy, requests) = load_and_probe(&url, "2");
     assert!(db >= 100.0 && healthy >= 100.0, "all is well: /db {db}, /healthy {healthy}");
     let calm = books().await;
-    assert!(requests > 100 && calm["requests"].as_u64() >= Some(100), "{requests}: {calm}");
+    assert!(requests > 100 && calm["attempts"].as_u64() >= Some(100), "{requests}: {calm}");
     assert_eq!((&calm["connections"]["aborted"], &calm["unanswered"]), (&0.into(), &0.into()), "{calm}");
 
     let behave = |content: &'static str, how: &'static str| {
@@ -127,6 +127,7 @@ fn each_piece_explains_itself_and_says_what_to_write_instead() {
         let seen = demo(&[piece, "--help"]).output().unwrap();
         let shown = String::from_utf8_lossy(&seen.stdout).into_owned();
         assert!(seen.status.success() && shown.contains(part) && shown.contains("Usage: demo"), "{shown}");
+        assert!(shown.contains("over four terminals") && shown.contains("/behave"), "the recipe: {shown}");
     }
     for (wrong, instead) in [
         (&["vendor", "--answers", "soon"][..], "write a length such as `50ms` or `5s`"),

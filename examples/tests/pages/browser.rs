@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A page in a browser.
 pub(crate) struct Browser {
-    _child: Child,
+    child: Child,
     profile: PathBuf,
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     session: Option<String>,
@@ -31,6 +31,9 @@ pub(crate) struct Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        let _ = self.child.start_kill();
+        // It writes for as long as it lives.
+        std::thread::sleep(Duration::from_millis(300));
         let _ = std::fs::remove_dir_all(&self.profile);
     }
 }
@@ -83,7 +86,7 @@ impl Browser {
         // Somebody has to go on reading, or the browser stops at a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         let (socket, _) = connect_async(at).await.expect("the browser takes commands");
-        let mut browser = Self { _child: child, profile, socket, session: None, sent: 0, console: Vec::new() };
+        let mut browser = Self { child, profile, socket, session: None, sent: 0, console: Vec::new() };
         let target = browser.command("Target.createTarget", json!({ "url": "about:blank" })).await;
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let session = browser.command("Target.attachToTarget", attach).await;

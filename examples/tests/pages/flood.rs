@@ -57,6 +57,8 @@ async fn one_slow_dependency_stalls_all_three_until_each_has_its_own_room_and_ev
     until("recs alone stalled", async || stalled(&browser.ask(CARDS).await) == ["recs"]).await;
     assert!(browser.text("#says-bulkheads").await.starts_with("on: 2 workers"));
     browser.pictures("flood-own").await;
+    browser.ask("document.querySelector('details').open = true").await;
+    browser.pictures("flood-counts").await;
 
     // At rest, the page, the stage, the runtime and the callers say the same.
     stage.turn(Switches { bulkheads: true, recs_slow: false });

@@ -132,13 +132,14 @@ fn table(seen: &[Seen]) -> Table {
 fn plot(seen: &[Seen]) -> Plot {
     let mut series = Vec::new();
     for ((room, _), seen) in ROOMS.iter().zip(seen) {
-        for (name, history) in NAMES.iter().zip(&seen.history) {
+        // Recs falls to nothing in both, once it is slow.
+        for (name, history) in NAMES.iter().zip(&seen.history).skip(1) {
             let at = |turn: usize| (turn as f64 + 4.0) * SAMPLE.as_secs_f64();
             let points = history.iter().enumerate().map(|(turn, rate)| (at(turn), *rate)).collect();
             series.push(Series { name: format!("{name}, {room}"), points });
         }
     }
-    let caption = "Answers a second for each dependency; recs turns slow on the way".to_owned();
+    let caption = "Answers a second of the two that are well; recs turns slow on the way".to_owned();
     Plot { caption, x: "seconds", y: "answers a second", log_x: false, series }
 }
 

@@ -21,8 +21,10 @@ const HEAD: &str = "# The lab: every claim measured\n\n\
     cargo run --release -- lab cascade                  # one experiment\n\
     cargo run --release -- lab all --markdown docs/lab.md --report docs/lab.html   # this file, and the page with plots\n\
     ```\n\n\
-    `--quick` is shorter, `--json FILE` writes every figure with its exact settings, `--postgres URL` takes a server in\n\
-    place of the embedded SQLite.\n";
+    `cargo run --release -- flood` is the experiment of that name as a live page with its two switches, and `vendor`, `service`,\n\
+    `load` and `probe` are the pieces alone, for an outage by hand over four terminals (each has `--help`).\n\n\
+    `--quick` is shorter and judges some claims milder, which it says at each; `--json FILE` writes every figure with its exact\n\
+    settings, `--postgres URL` takes a server in place of the embedded SQLite.\n";
 
 /// The file.
 pub fn markdown(all: &[Finished]) -> String {

@@ -61,7 +61,7 @@ fn one(out: &mut String, finished: &Finished) {
         out,
         "<section id=\"{id}\">\n<h2><code>{id}</code> {}</h2>\n<p>{}</p>",
         escape(experiment.question),
-        escape(experiment.setup),
+        prose(experiment.setup),
         id = escape(experiment.id),
     );
     let caveat = caveat(finished);
@@ -76,7 +76,7 @@ fn one(out: &mut String, finished: &Finished) {
     outcome.tables.iter().for_each(|it| table(out, it));
     outcome.plots.iter().for_each(|it| figure(out, it));
     for remark in &outcome.remarks {
-        let _ = writeln!(out, "<p>{}</p>", escape(remark));
+        let _ = writeln!(out, "<p>{}</p>", prose(remark));
     }
     out.push_str("<ul class=\"verdicts\">\n");
     for verdict in &outcome.verdicts {
@@ -87,7 +87,7 @@ fn one(out: &mut String, finished: &Finished) {
     }
     out.push_str("</ul>\n");
     published(out, finished);
-    let _ = writeln!(out, "<p><b>For your numbers.</b> {}</p>", escape(experiment.meaning));
+    let _ = writeln!(out, "<p><b>For your numbers.</b> {}</p>", prose(experiment.meaning));
     let settings: Vec<_> = outcome.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let _ = writeln!(
         out,
@@ -156,7 +156,7 @@ fn published(out: &mut String, finished: &Finished) {
     );
     for it in &finished.outcome.comparisons {
         let cells = [&it.measure, &it.published.to_owned(), &it.ours, &it.difference]
-            .map(|text| format!("<td>{}</td>", escape(text)));
+            .map(|text| format!("<td>{}</td>", prose(text)));
         let _ = writeln!(out, "<tr>{}</tr>", cells.concat());
     }
     out.push_str("</tbody></table></div>\n");
@@ -164,4 +164,30 @@ fn published(out: &mut String, finished: &Finished) {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Escaped, with what stands between backticks as code.
+fn prose(text: &str) -> String {
+    let escaped = escape(text);
+    let parts: Vec<_> = escaped.split('`').collect();
+    // An odd number of parts has every backtick in a pair.
+    if parts.len().is_multiple_of(2) {
+        return escaped;
+    }
+    let coded = parts
+        .iter()
+        .enumerate()
+        .map(|(at, part)| if at.is_multiple_of(2) { (*part).to_owned() } else { format!("<code>{part}</code>") });
+    coded.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose;
+
+    #[test]
+    fn code_in_prose_is_marked_and_markup_in_it_is_text() {
+        assert_eq!(prose("a `b<c>` d"), "a <code>b&lt;c&gt;</code> d");
+        assert_eq!(prose("an odd ` stays"), "an odd ` stays");
+    }
 }

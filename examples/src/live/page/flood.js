@@ -66,6 +66,7 @@ function show(state) {
     ? `on: ${state.own_room.workers} workers and ${state.own_room.places} places for each`
     : `off: ${state.common_room.workers} workers and ${state.common_room.places} places for all`);
   by("common").hidden = state.switches.bulkheads && !state.dependencies.some((it) => isUsed(it, "common_room"));
+  say(by("common-says"), state.switches.bulkheads ? "Nobody comes in any more; who is in here stays until he is served." : "Whoever comes first gets the next free worker.");
   by("common-room").replaceChildren(room(state.common_room, state.dependencies.map((it) => inside(it, "common_room"))));
   by("dependencies").replaceChildren(...state.dependencies.map((it) => card(it, state)));
   by("counts").replaceChildren(...counts(state));
