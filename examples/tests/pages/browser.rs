@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 /// How long the browser may take for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A page in a browser.
 pub(crate) struct Browser {
@@ -31,9 +31,6 @@ pub(crate) struct Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let _ = self.child.start_kill();
-        // It writes for as long as it lives.
-        std::thread::sleep(Duration::from_millis(300));
         let _ = std::fs::remove_dir_all(&self.profile);
     }
 }
@@ -97,6 +94,12 @@ impl Browser {
         browser.look(1200, false).await;
         browser.command("Page.navigate", json!({ "url": url })).await;
         Some(browser)
+    }
+
+    /// Ends it; what it wrote goes when this is dropped.
+    pub(crate) async fn close(mut self) {
+        self.command("Browser.close", json!({})).await;
+        let _ = timeout(PATIENCE, self.child.wait()).await;
     }
 
     async fn command(&mut self, method: &str, params: Value) -> Value {

@@ -73,7 +73,7 @@ async fn one_slow_dependency_stalls_all_three_until_each_has_its_own_room_and_ev
     })
     .await;
     let counts = browser.ask(COUNTS).await;
-    let state: Value = reqwest::get(format!("{}api/state", page.url())).await.unwrap().json().await.unwrap();
+    let document: Value = reqwest::get(format!("{}api/state", page.url())).await.unwrap().json().await.unwrap();
     let after = watertight::snapshot();
     for (at, now) in all.iter().enumerate() {
         let row = |name: String| {
@@ -86,7 +86,7 @@ async fn one_slow_dependency_stalls_all_three_until_each_has_its_own_room_and_ev
         let vendor =
             [now.vendor.requests, now.vendor.peak, now.vendor.connections, now.vendor.closed, now.vendor.aborted];
         assert_eq!(cells(NAMES[at].to_owned()), vendor.map(Value::from));
-        assert_eq!(state["dependencies"][at]["all"]["served"], whole(at)[1]);
+        assert_eq!(document["dependencies"][at]["all"]["served"], whole(at)[1]);
         // What the runtime counted of the guarded function is what went through the room of its own.
         let of = |snapshot: &watertight::Snapshot| {
             let site = snapshot.site(SITES[at]).unwrap();
@@ -103,5 +103,6 @@ async fn one_slow_dependency_stalls_all_three_until_each_has_its_own_room_and_ev
     browser.ask("document.querySelector('a[href=\"dashboard\"]').click()").await;
     until("the dashboard", async || browser.text("main").await.contains("flood_payments")).await;
     assert_eq!(browser.console, Vec::<String>::new(), "no errors, and nothing that the policy refused");
+    browser.close().await;
     page.stop().await;
 }

@@ -67,5 +67,6 @@ async fn the_page_shows_both_runs_as_they_go_and_ends_with_the_figures_of_the_re
     assert_eq!(state["runs"][1]["guard"]["fallback_used"], counted.fallback_used);
     browser.pictures("outage-over").await;
     assert_eq!(browser.console, Vec::<String>::new(), "no errors, and nothing that the policy refused");
+    browser.close().await;
     page.stop().await;
 }
