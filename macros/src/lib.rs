@@ -13,6 +13,7 @@ mod plan;
 mod recover;
 #[cfg(test)]
 mod tests;
+mod units;
 mod validate;
 
 use proc_macro::TokenStream;

@@ -28,6 +28,7 @@ use std::time::Duration;
 use crate::call::Identity;
 use crate::catalogue::{self, Entry};
 use crate::declaration::Declaration;
+use crate::settings::{self, SiteInForce};
 use crate::strategies::breaker::{Rules, Window};
 use crate::strategies::bulkhead::{self, Limits};
 use crate::strategies::isolate::Limits as Threads;
@@ -62,9 +63,7 @@ use time::judge_time;
 pub fn check() -> Report {
     let entries = catalogue::entries();
     let declarations: Vec<_> = entries.iter().map(|entry| entry.declaration).collect();
-    let mut report = judge_declarations(&declarations, None);
-    report.findings.extend(entries.iter().filter_map(unclassified));
-    report
+    complete(judge_declarations(&declarations, None), &entries)
 }
 
 /// Like [`check()`], for a service whose every call is inside a deadline that the code does not show: of its server, a
@@ -89,8 +88,20 @@ pub fn check() -> Report {
 pub fn within(deadline: Duration) -> Report {
     let entries = catalogue::entries();
     let declarations: Vec<_> = entries.iter().map(|entry| entry.declaration).collect();
-    let mut report = judge_declarations(&declarations, Some(deadline));
+    complete(judge_declarations(&declarations, Some(deadline)), &entries)
+}
+
+/// With what declarations do not say: what has shown itself, and what is set from outside.
+fn complete(mut report: Report, entries: &[Entry]) -> Report {
     report.findings.extend(entries.iter().filter_map(unclassified));
+    report.findings.extend(settings::rejected().map(|mistakes| Finding {
+        problem: Problem::Rejected,
+        strategy: "settings",
+        name: "settings",
+        sites: Vec::new(),
+        remedy: mistakes.to_string(),
+    }));
+    report.in_force = settings::in_force().into_iter().filter(SiteInForce::is_set).collect();
     report
 }
 
@@ -112,11 +123,14 @@ fn judge_declarations(declarations: &[&'static Declaration], around: Option<Dura
     let budgets = judge_all("budget", &budgets, Allowance::stricter);
     let slots = by_half("bulkhead", declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.keyed)));
     let tokens = by_half("rate", declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.keyed))));
-    let pools = judge_pools(declarations);
     let hedges = declarations.iter().filter_map(|it| unbudgeted(it)).collect();
-    let (shared, time) = (judge_sharing(declarations), judge_time(declarations, around));
+    // By what is in force, which settings may have made longer or larger than what is written.
+    let in_force = settings::all_effective(declarations);
+    let in_force: Vec<&Declaration> = in_force.iter().collect();
+    let pools = judge_pools(&in_force);
+    let (shared, time) = (judge_sharing(declarations), judge_time(&in_force, around));
     let all = [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools, hedges, shared, time];
-    Report { findings: all.concat() }
+    Report { findings: all.concat(), in_force: Vec::new() }
 }
 
 /// An error was retried that nobody has classified, and trying twice may do something twice.

@@ -5,7 +5,9 @@
 //!
 //! Invariant: a declaration never changes; what is in force may, and lives in the registry and the pipeline.
 
+pub(crate) mod limits;
 mod observe;
+pub(crate) mod units;
 
 use crate::call::Identity;
 use crate::strategies::{breaker, bulkhead, deadline, fallback, hedge, isolate, rate, retry, tail, timeout};

@@ -26,6 +26,7 @@
 //! - [`Error`]: why a call was refused or cut short. [`Classify`]: which of your errors are worth another try.
 //! - [`catalogue()`]: every annotated function with its settings and the longest a call can take. [`mod@check`]: what is
 //!   wrong with the declarations of a binary, at start-up or in CI.
+//! - [`mod@settings`]: figures from outside the code, in place, each with its origin.
 //! - [`shutdown`]: refusing what is new, finishing what was begun, and saying what was left.
 //! - [`metrics`] and [`export`]: figures as data, and for other systems.
 //!
@@ -43,6 +44,7 @@
 //! | `axum`, `http` | off | `integrations`: deadlines that come in with a request, and errors as responses |
 //! | `tonic` | off | `integrations`: deadlines that travel by gRPC, in and out |
 //! | `reqwest` | off | `integrations`: deadlines that go out with a request |
+//! | `settings` | off | [`mod@settings`] from a file and the environment |
 //! | `sqlx`, `tokio-postgres` | off | `integrations`: deadlines that travel into Postgres |
 //! | `futures` | off | [`mod@stream`]: a stream that keeps slot and limit of the function it was made in |
 //! | `tokio-util` | off | `integrations`: cancellation tokens beside deadlines |
@@ -67,6 +69,7 @@ pub mod metrics;
 mod pipeline;
 mod pools;
 mod registry;
+pub mod settings;
 pub mod shutdown;
 mod site;
 mod strategies;
@@ -134,6 +137,10 @@ mod pages {
 
     #[doc = include_str!("../../docs/metrics.md")]
     struct Metrics;
+
+    #[cfg(feature = "settings")]
+    #[doc = include_str!("../../docs/settings.md")]
+    struct Settings;
 
     #[doc = include_str!("../../docs/strategies/keyed.md")]
     struct Keyed;

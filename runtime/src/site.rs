@@ -46,14 +46,23 @@ impl Site {
         #[cfg(feature = "testing")]
         if let Some(world) = World::here() {
             static COPIES: Copies<Pipeline> = Copies::new();
-            return Start::of(COPIES.of(world, std::ptr::from_ref(self).addr(), || self.resolve()));
+            return Start::of(COPIES.of(world, std::ptr::from_ref(self).addr(), || self.resolve()).enrolled());
         }
-        Start::of(self.pipeline.get_or_init(|| self.resolve()))
+        match self.pipeline.get() {
+            Some(pipeline) => Start::of(pipeline),
+            None => Start::of(self.first()),
+        }
+    }
+
+    /// Resolves its names, at its first call.
+    #[cold]
+    fn first(&'static self) -> &'static Pipeline {
+        self.pipeline.get_or_init(|| self.resolve()).enrolled()
     }
 
     /// Resolves its names now and not at its first call, so that figures declared at run time hold from here on.
     pub(crate) fn ready(&'static self) {
-        self.pipeline.get_or_init(|| self.resolve());
+        self.first();
     }
 
     #[cold]

@@ -19,7 +19,6 @@ use crate::support::{IO, Runs, TEST, on_threads, settle};
 
 const ONE: &str = "one fallback that looks at the error for several; `on` says for which";
 const CHAIN: &str = "a predicate that looks at the error's sources";
-const SETTINGS: &str = "not yet: settings from outside the code";
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
@@ -40,9 +39,9 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("SX-38", "a guard and two functions that name one bulkhead", one_bulkhead_for_three),
         row!("SX-39", "a guard and a function that name one bulkhead", figures_of_each_for_one_bulkhead),
         row!("SX-40", "refused when it is built; no name is reserved", guards_that_are_not_built),
-        left_out("SX-41", SETTINGS),
+        row!("SX-41", "an attribute for each function", outside::what_is_in_force_can_be_read),
         left_out("SX-42", "a sleep that is dropped takes its timer with it, which tokio promises and does not show"),
-        left_out("SX-43", SETTINGS),
+        row!("SX-43", "a guard", outside::killed_a_guard_still_falls_back),
     ]
 }
 #[resilient(bulkhead = "sx-24:5", fallback = |failure| match failure {

@@ -13,7 +13,6 @@ use watertight_tests::{AppError, breaker, ms};
 use crate::harness::{Entry, left_out, row};
 use crate::letters::{Service, letters};
 
-const SETTINGS: &str = "not yet: settings from outside the code";
 const CODE: &str = "what is a failure is code, a predicate; settings hold figures";
 const BLOCK: &str = "an `impl` block for the type";
 
@@ -30,14 +29,14 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("CB-09", "as it stands", the_window_is_the_last_so_many_results),
         row!("CB-10", "as it stands", a_first_success_leaves_the_window_in_time),
         row!("CB-11", "as it stands", a_last_success_is_judged_like_a_failure),
-        left_out("CB-12", SETTINGS),
-        left_out("CB-13", SETTINGS),
+        row!("CB-12", "as it stands", outside::a_cooldown_for_all),
+        row!("CB-13", "as it stands", outside::a_cooldown_for_the_function),
         left_out("CB-14", CODE),
         left_out("CB-15", CODE),
-        left_out("CB-16", SETTINGS),
-        left_out("CB-17", SETTINGS),
-        left_out("CB-18", SETTINGS),
-        left_out("CB-19", SETTINGS),
+        row!("CB-16", "one literal in place of a number and its unit", outside::a_longer_cooldown),
+        row!("CB-17", "as it stands", outside::a_larger_window),
+        row!("CB-18", "as it stands", outside::a_smaller_share),
+        row!("CB-19", "as it stands", outside::fewer_probes),
         left_out("CB-20", CODE),
     ]
 }

@@ -21,7 +21,7 @@ const BLOCK: &str = "an `impl` block for the type";
 const BLOCK_DEFAULTS: &str = "an `impl` block for the type, the peer's defaults written out";
 const JOINED: &str = "a name that nobody declares has ten slots, and `check()` reports it";
 const POLLED: &str = "a future runs when it is polled; whoever wants it to run by itself spawns it";
-const SETTINGS: &str = "not yet: settings from outside the code";
+const NAMED: &str = "the figures of the name, which the slots belong to";
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
@@ -47,9 +47,9 @@ pub(crate) fn rows() -> Vec<Entry> {
         left_out("BH-20", POLLED),
         row!("BH-21", "as it stands, and again five times as fast, so that the limit bites", pressure_without_a_queue),
         row!("BH-22", "as BH-21; the concurrency is counted in the body", pressure_with_a_queue),
-        left_out("BH-23", SETTINGS),
-        left_out("BH-24", SETTINGS),
-        left_out("BH-25", SETTINGS),
+        row!("BH-23", NAMED, outside::five_slots),
+        row!("BH-24", NAMED, outside::one_slot),
+        row!("BH-25", NAMED, outside::a_queue_of_one),
     ]
 }
 

@@ -49,6 +49,12 @@ macro_rules! row {
             $crate::harness::paused(::std::boxed::Box::pin($test()));
         })
     };
+    // One that stands in another file.
+    ($id:literal, $how:expr, $module:ident::$test:ident) => {
+        $crate::harness::entry($id, $how, concat!(stringify!($module), "::", stringify!($test)), || {
+            $crate::harness::paused(::std::boxed::Box::pin($crate::$module::$test()));
+        })
+    };
 }
 pub(crate) use row;
 

@@ -8,11 +8,9 @@ use tokio::time::sleep;
 use watertight::resilient;
 use watertight_tests::{AppError, Peak, Stopwatch, ms, site};
 
-use crate::harness::{Entry, left_out, row, shown_by};
+use crate::harness::{Entry, row, shown_by};
 use crate::invalid::refused;
 use crate::support::{Runs, TEST};
-
-const SETTINGS: &str = "not yet: settings from outside the code";
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
@@ -23,7 +21,7 @@ pub(crate) fn rows() -> Vec<Entry> {
         shown_by("IS-05", "differs: what is refused takes no token, and there is no spacing", &["RL-02", "RL-08"]),
         shown_by("IS-06", "as it stands", &["SX-25"]),
         row!("IS-07", "as it stands", whatever_ends_the_attempts_is_answered_for),
-        left_out("IS-08", SETTINGS),
+        shown_by("IS-08", "as it stands", &["DS-08", "DS-09", "DS-10"]),
         row!("IS-09", "ten thousand calls", calls_add_no_series),
         row!("IS-10", "here the work is dropped", a_timeout_ends_the_work),
         shown_by("IS-11", "a task-local", &["AS-05"]),
@@ -33,7 +31,11 @@ pub(crate) fn rows() -> Vec<Entry> {
         shown_by("IS-15", "every future is awaited", &["RT-28", "FB-16"]),
         refused("IS-16", "does not compile", "bare_number", "is a bare number, and its unit would have to be guessed"),
         shown_by("IS-17", "a queue is one part of a bulkhead, wherever it stands", &["BH-15", "SX-38"]),
-        left_out("IS-18", SETTINGS),
+        shown_by(
+            "IS-18",
+            "differs: the narrower scope goes before the wider, wherever the attribute stands",
+            &["CF-06"],
+        ),
         shown_by("IS-19", "as it stands", &["B4", "SX-28"]),
         shown_by("IS-20", "as it stands", &["B7"]),
         row!("IS-21", "a type that holds itself, as answer and as argument", a_recursive_type_is_a_type_like_any_other),

@@ -52,6 +52,7 @@ mod issues;
 mod matching;
 mod metrics;
 mod order;
+mod outside;
 mod rate_limit;
 mod retry;
 mod retry_with_timeout;

@@ -42,7 +42,7 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("RL-18", "tokens for a fixed window", fifty_of_a_hundred),
         row!("RL-19", "tokens for a rolling window", fifty_of_a_hundred_again),
         row!("RL-20", "`burst:1`", one_of_a_hundred),
-        left_out("RL-21", "not yet: settings from outside the code"),
+        row!("RL-21", "tokens for a window; there is no spacing", outside::a_rate_from_outside),
     ]
 }
 

@@ -16,8 +16,6 @@ use watertight_tests::{AppError, Gate, Stopwatch, breaker, ms, occupancy, site};
 use crate::harness::{Entry, left_out, row, shown_by};
 use crate::support::{IO, Runs, TEST};
 
-const SETTINGS: &str = "not yet: settings from outside the code";
-
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
         shown_by("R1", "predicates for types", &["RT-11", "RT-13", "RT-14"]),
@@ -60,13 +58,37 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("F4", "arguments and the failure", a_fallback_can_have_the_arguments_and_the_error),
         shown_by("F5", "does not compile", &["IV-02", "IV-03"]),
         row!("F6", "differs: a fallback that is guarded itself is an ordinary call", a_guarded_fallback_is_guarded),
-        left_out("K1", SETTINGS),
-        left_out("K2", SETTINGS),
-        left_out("K3", SETTINGS),
-        left_out("K4", SETTINGS),
-        left_out("K5", SETTINGS),
-        left_out("K6", "not yet: settings from outside the code; in the code it does not compile, see IV-07 to IV-20"),
-        left_out("K7", SETTINGS),
+        shown_by(
+            "K1",
+            "differs: the narrower scope goes before the wider, wherever the attribute stands",
+            &["CF-01", "CF-03", "CF-06", "CF-08"],
+        ),
+        shown_by("K2", "as it stands", &["DS-04", "DS-05", "DS-06", "DS-07"]),
+        shown_by(
+            "K3",
+            "differs: a fallback that answers for everything stays on",
+            &["DN-02", "DS-01", "DS-08", "DS-09", "DS-10"],
+        ),
+        row!(
+            "K4",
+            "differs: every figure and switch may change while calls are made",
+            outside::a_change_holds_for_the_next_call
+        ),
+        row!(
+            "K5",
+            "differs: a key for what is not there is a mistake where it names one function",
+            outside::a_key_for_nothing
+        ),
+        row!(
+            "K6",
+            "in the code it does not compile, see IV-07 to IV-20",
+            outside::whatever_is_wrong_is_told_and_changes_nothing
+        ),
+        row!(
+            "K7",
+            "differs: figures are there from the start, for whatever is switched on again",
+            outside::counts_go_on
+        ),
         left_out("K8", "there is no other way to run an async function than to await it"),
         row!("A1", "as it stands", a_call_says_everything_when_it_is_awaited),
         shown_by("A2", "a task-local", &["AS-05", "AS-06"]),

@@ -5,6 +5,7 @@
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use watertight::settings::{Mistakes, Outside};
 use watertight_tests::AppError;
 
 /// The error of the service itself: in most rows the one that is tried again, counted and answered for.
@@ -34,6 +35,22 @@ impl Runs {
     pub(crate) fn count(&self) -> u32 {
         self.0.load(Ordering::SeqCst)
     }
+}
+
+/// Puts settings in force, in the caller's own world: a file's text, and variables above it.
+///
+/// # Panics
+///
+/// When there is a mistake in them.
+pub(crate) fn set(id: &str, text: &str, variables: &[(&str, &str)]) {
+    try_set(id, text, variables).unwrap_or_else(|mistakes| panic!("{id}: {mistakes}"));
+}
+
+/// The same, told what is wrong with them.
+pub(crate) fn try_set(id: &str, text: &str, variables: &[(&str, &str)]) -> Result<(), Mistakes> {
+    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{id}.toml"));
+    std::fs::write(&path, text).expect("a folder for tests");
+    Outside::file(path).variables(variables.iter().copied()).load()
 }
 
 /// Lets every task run that can, without a step of the clock.

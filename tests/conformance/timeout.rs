@@ -9,12 +9,11 @@ use tokio::time::{advance, sleep};
 use watertight::{ErrorKind, resilient};
 use watertight_tests::{AppError, Stopwatch, ms};
 
-use crate::harness::{Entry, left_out, row};
+use crate::harness::{Entry, row};
 use crate::support::TEST;
 
 const DEFAULT: &str = "the peer's default of one second written out";
 const BLOCK: &str = "an `impl` block for the type";
-const SETTINGS: &str = "not yet: settings from outside the code";
 
 pub(crate) fn rows() -> Vec<Entry> {
     vec![
@@ -34,8 +33,8 @@ pub(crate) fn rows() -> Vec<Entry> {
         row!("TO-14", BLOCK, a_blocks_shorter_limit_leaves_a_quick_method_alone),
         row!("TO-15", BLOCK, a_methods_limit_lengthens_the_blocks_and_still_cuts),
         row!("TO-16", BLOCK, a_methods_limit_lengthens_the_blocks),
-        left_out("TO-17", SETTINGS),
-        left_out("TO-18", SETTINGS),
+        row!("TO-17", "as it stands", outside::a_timeout_for_all),
+        row!("TO-18", "as it stands", outside::a_timeout_for_the_function),
         row!("TO-19", "a future that is pending for a handle that is not done", a_call_is_pending_until_its_limit),
         row!("TO-20", "as it stands", a_call_within_its_limit_answers),
         row!("TO-21", BLOCK, a_blocks_call_is_pending_until_its_limit),

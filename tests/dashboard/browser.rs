@@ -16,7 +16,7 @@ use watertight_tests::AppError;
 use crate::{panels, row, served, until};
 
 /// The browser, if there is one; where services are required, there has to be.
-fn chromium() -> Option<&'static str> {
+pub(crate) fn chromium() -> Option<&'static str> {
     let found = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| folder.join(name).exists())
@@ -36,12 +36,12 @@ fn pictures() -> PathBuf {
     folder
 }
 
-struct Seen {
-    dom: String,
-    console: Vec<String>,
+pub(crate) struct Seen {
+    pub(crate) dom: String,
+    pub(crate) console: Vec<String>,
 }
 
-async fn look(browser: &str, url: &str, size: &str, more: &[String]) -> Seen {
+pub(crate) async fn look(browser: &str, url: &str, size: &str, more: &[String]) -> Seen {
     let profile = pictures().join(format!("profile-{}-{}", std::process::id(), fastrand::u64(..)));
     let ran = Command::new(browser)
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr"])

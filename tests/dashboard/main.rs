@@ -5,10 +5,12 @@
 //! | `figures` | what the panels say is what the runtime counted |
 //! | `access` | loopback, names, tokens, policy; text stays text |
 //! | `viewers` | streams end with their viewer, are bounded, and delay nobody |
+//! | `control` | figures changed from the page, with an end, a name and a line in the record |
 //! | `browser` | the page in headless Chromium: drawn, without errors, names with markup as text |
 
 mod access;
 mod browser;
+mod control;
 mod figures;
 mod viewers;
 

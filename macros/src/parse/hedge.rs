@@ -18,6 +18,7 @@ use syn::parse::{ParseStream, Parser};
 use super::slot::Slot;
 use super::{keys, rest, text, value};
 use crate::diag::{self, Errors};
+use crate::units::tenths;
 
 /// When a second attempt is started beside the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,16 +119,6 @@ fn after(key: &Ident, lit: &LitStr, errors: &mut Errors) -> Option<After> {
         Some(number) => wrong("a percentile is written with a small `p` in front", format!("write \"p{number}\"")),
         None => length(key, lit, errors).map(After::Fixed),
     }
-}
-
-/// `95` as 950 and `99.9` as 999; at most one decimal.
-fn tenths(number: &str) -> Option<u32> {
-    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = |text: &str| !text.is_empty() && text.len() <= 3 && text.chars().all(|c| c.is_ascii_digit());
-    if !digits(whole) || !digits(part) || part.len() != 1 {
-        return None;
-    }
-    Some(whole.parse::<u32>().ok()? * 10 + part.parse::<u32>().ok()?)
 }
 
 /// A length that a timer can wait.

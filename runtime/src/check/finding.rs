@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::call::Identity;
+use crate::settings::SiteInForce;
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,11 +29,13 @@ pub enum Problem {
     SharedByAll,
     /// Errors are retried, and nobody has said which of them are worth it or that trying twice does no harm.
     Unclassified,
+    /// A settings file, or the environment, has mistakes, and nothing of it is in force.
+    Rejected,
 }
 
 impl Problem {
     /// Every problem.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Conflict,
         Self::Undeclared,
         Self::KeyedByHalf,
@@ -42,6 +45,7 @@ impl Problem {
         Self::Unbounded,
         Self::SharedByAll,
         Self::Unclassified,
+        Self::Rejected,
     ];
 
     /// The word used in JSON.
@@ -56,6 +60,7 @@ impl Problem {
             Self::Unbounded => "unbounded",
             Self::SharedByAll => "shared_by_all",
             Self::Unclassified => "unclassified",
+            Self::Rejected => "rejected",
         }
     }
 }
@@ -66,8 +71,8 @@ impl Problem {
 pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
-    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"`, `"budget"`, `"pool"`, `"hedge"`, `"deadline"`, `"timeout"` or
-    /// `"retry"`.
+    /// `"bulkhead"`, `"isolate"`, `"breaker"`, `"rate"`, `"budget"`, `"pool"`, `"hedge"`, `"deadline"`, `"timeout"`,
+    /// `"retry"` or `"settings"`.
     pub strategy: &'static str,
     /// The name in question; what is a function's own has that of its function.
     pub name: &'static str,
@@ -96,6 +101,8 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { problem, strategy, name, sites, remedy } = self;
         match problem {
+            // It has its places in it, line by line.
+            Problem::Rejected => return write!(f, "{strategy} were read and not applied: {remedy}"),
             Problem::Conflict => write!(f, "{strategy} `{name}` is declared with different figures by ")?,
             Problem::KeyedByHalf => write!(f, "{strategy} `{name}` is used with a `key` by some and without by ")?,
             Problem::Undeclared if *strategy == "pool" => {
@@ -118,13 +125,15 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All findings; its Display is one line each, and so is its Debug, since that is what `fn main() -> Result<..>` shows.
+/// All findings, and what is set from outside; its Display is one line each, and so is its Debug, since that is what `fn main() -> Result<..>` shows.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use = "a report nobody reads finds nothing"]
 pub struct Report {
     /// The findings, by strategy and name.
     pub findings: Vec<Finding>,
+    /// The functions of which something is set from outside the code, with where it is set. It is no finding.
+    pub in_force: Vec<SiteInForce>,
 }
 
 impl Report {
@@ -162,7 +171,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))
+        self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))?;
+        self.in_force.iter().try_for_each(|site| write!(f, "{site}"))
     }
 }
 

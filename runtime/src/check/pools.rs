@@ -17,7 +17,7 @@ use crate::strategies::bulkhead::Limits;
 /// Who says that a pool is behind which bulkhead.
 type Guards = Vec<(Identity, &'static str)>;
 
-pub(super) fn judge_pools(declarations: &[&'static Declaration]) -> Vec<Finding> {
+pub(super) fn judge_pools(declarations: &[&Declaration]) -> Vec<Finding> {
     let mut guarded = BTreeMap::<&'static str, Guards>::new();
     for declaration in declarations {
         if let Some(bulkhead) = declaration.bulkhead
@@ -60,12 +60,7 @@ fn undeclared(name: &'static str, guards: &Guards) -> Finding {
     Finding { problem: Problem::Undeclared, strategy: "pool", name, sites: sites(guards), remedy }
 }
 
-fn too_many(
-    name: &'static str,
-    said: &Said,
-    guards: &Guards,
-    declarations: &[&'static Declaration],
-) -> Option<Finding> {
+fn too_many(name: &'static str, said: &Said, guards: &Guards, declarations: &[&Declaration]) -> Option<Finding> {
     let mut bulkheads: Vec<_> = guards.iter().map(|(_, bulkhead)| (slots(bulkhead, declarations), *bulkhead)).collect();
     bulkheads.sort_unstable();
     bulkheads.dedup();
@@ -89,7 +84,7 @@ fn too_many(
 }
 
 /// How many a bulkhead lets through at once; `None` where each key has slots of its own and nothing bounds the keys.
-fn slots(bulkhead: &str, declarations: &[&'static Declaration]) -> Option<u32> {
+fn slots(bulkhead: &str, declarations: &[&Declaration]) -> Option<u32> {
     let named = || declarations.iter().filter_map(|it| it.bulkhead).filter(|it| it.name == bulkhead);
     if named().any(|it| it.keyed) {
         return named().filter_map(|it| it.total).min();

@@ -14,7 +14,7 @@ use crate::call::Identity;
 use crate::declaration::Declaration;
 use crate::listing::{WorstCase, in_figures};
 
-pub(super) fn judge_time(declarations: &[&'static Declaration], around: Option<Duration>) -> Vec<Finding> {
+pub(super) fn judge_time(declarations: &[&Declaration], around: Option<Duration>) -> Vec<Finding> {
     declarations.iter().filter_map(|it| judge(it, &WorstCase::of(it, declarations), around)).collect()
 }
 

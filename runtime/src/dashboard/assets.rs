@@ -31,4 +31,5 @@ parts! {
     "function.js": SCRIPT;
     "panels.js": SCRIPT;
     "picker.js": SCRIPT;
+    "control.js": SCRIPT;
 }

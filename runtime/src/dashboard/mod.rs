@@ -24,6 +24,7 @@
 //! | `serve` | the listener, and what ends it |
 //! | `routes` | addresses and answers |
 //! | `access` | who may ask, who may change |
+//! | `control` | figures changed from the page, with an end and a name |
 //! | `viewers` | live streams, bounded |
 //! | `history/` | the past hour |
 //! | `panels/` | what is shown, as data, one file per panel |
@@ -34,6 +35,7 @@
 
 mod access;
 mod assets;
+mod control;
 mod history;
 mod panels;
 mod routes;
@@ -113,7 +115,7 @@ impl Dashboard {
         Self::default()
     }
 
-    /// Lets whoever has this token hold breakers open and close them. An empty token is none.
+    /// Lets whoever has this token hold breakers open and close them, and change figures for a time. An empty token is none.
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = Token::new(token.into());
         self

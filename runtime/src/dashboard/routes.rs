@@ -10,8 +10,9 @@
 //! | `/api/advice` | [`advise`](crate::advise) |
 //! | `/metrics` | Prometheus text |
 //! | `POST /api/breaker` | `{"name": "..", "act": "isolate" or "reset"}`, with the token |
+//! | `POST /api/override`, `/api/revert` | a figure for so many minutes, see `control`; with the token |
 //!
-//! Invariant: every address but the last reads and changes nothing.
+//! Invariant: every address that is not posted to reads and changes nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,9 +30,9 @@ use serde_json::{Value, json};
 use super::history::ring::Span;
 use super::history::{changes, declared};
 use super::panels::{self, View};
-use super::{Shared, access, assets, viewers};
+use super::{Shared, assets, control, viewers};
 use crate::check::check;
-use crate::{advice, export, listing, registry};
+use crate::{advice, export, listing, registry, settings};
 
 type Dash = State<Arc<Shared>>;
 
@@ -48,9 +49,11 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/api/catalogue", get(catalogue))
         .route("/api/advice", get(advise))
         .route("/api/breaker", post(act_on_breaker))
+        .route("/api/override", post(set))
+        .route("/api/revert", post(revert))
         .route("/metrics", get(metrics))
         .layer(DefaultBodyLimit::max(LONGEST))
-        .layer(map_response(access::with_policy))
+        .layer(map_response(super::access::with_policy))
         .with_state(shared)
 }
 
@@ -118,9 +121,13 @@ async fn function(State(shared): Dash, Query(asked): Query<HashMap<String, Strin
 
 /// Every panel of a function.
 fn figures(shared: &Shared, id: &str, span: Span) -> Option<Value> {
-    let (declaration, all) = declared(id)?;
+    let (declared, all) = declared(id)?;
+    // The panels show what is in force; what is written is shown as written.
+    let effective = settings::effective(&settings::current(), declared);
+    let all_effective = settings::all_effective(&all);
+    let (declaration, all) = (&effective, &all_effective.iter().collect::<Vec<_>>());
     let kept = shared.history.read();
-    Some(panels::function(&View { kept: &kept, span, id, declaration, all: &all }))
+    Some(panels::function(&View { kept: &kept, span, id, declared, declaration, all }, &control::panel(declared)))
 }
 
 async fn catalogue() -> Response {
@@ -136,13 +143,23 @@ async fn metrics() -> Response {
     ([(CONTENT_TYPE, export::PROMETHEUS)], export::prometheus()).into_response()
 }
 
+async fn set(State(shared): Dash, headers: HeaderMap, body: String) -> Response {
+    match control::allowed(&shared, &headers) {
+        Ok(()) => control::set(&shared, &serde_json::from_str(&body).unwrap_or_default()),
+        Err(refused) => refused,
+    }
+}
+
+async fn revert(State(shared): Dash, headers: HeaderMap, body: String) -> Response {
+    match control::allowed(&shared, &headers) {
+        Ok(()) => control::revert(&shared, &serde_json::from_str(&body).unwrap_or_default()),
+        Err(refused) => refused,
+    }
+}
+
 async fn act_on_breaker(State(shared): Dash, headers: HeaderMap, body: String) -> Response {
-    let Some(token) = &shared.token else {
-        let what = "this dashboard is read-only; give it a token with `Dashboard::new().token(..)`";
-        return (StatusCode::FORBIDDEN, what).into_response();
-    };
-    if !token.is_in(&headers) {
-        return (StatusCode::UNAUTHORIZED, "that is not the token").into_response();
+    if let Err(refused) = control::allowed(&shared, &headers) {
+        return refused;
     }
     let asked: Value = serde_json::from_str(&body).unwrap_or_default();
     let name = asked["name"].as_str().unwrap_or_default();

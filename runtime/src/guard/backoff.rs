@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use super::limits::MOST_FACTOR;
 use super::mistakes::Mistakes;
+use crate::declaration::limits::MOST_FACTOR;
 use crate::strategies::retry::Config;
 
 /// How long the pauses between attempts are, and how they grow.

@@ -7,9 +7,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::limits::{LONGEST_WINDOW, MOST_CALLS, MOST_PROBES, SHORTEST_WINDOW, WINDOW};
 use super::mistakes::Mistakes;
 use super::sites::interned;
+use crate::declaration::limits::{LONGEST_WINDOW, MOST_CALLS, MOST_PROBES, SHORTEST_WINDOW, WINDOW};
 use crate::strategies::breaker::Config;
 
 /// When calls are refused because the last ones failed. What is not said has the attribute's default.

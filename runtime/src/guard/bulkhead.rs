@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::limits::{CEILING, FLOOR, MOST_SLOTS};
 use super::mistakes::Mistakes;
 use super::sites::interned;
+use crate::declaration::limits::{CEILING, FLOOR, MOST_SLOTS};
 use crate::strategies::bulkhead::Config;
 
 /// How many calls may run, how many may wait, and for how long. The name's slots are shared by everyone who names it,

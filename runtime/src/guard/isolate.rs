@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use super::end::finished;
 use super::judge::{self, ByClass, EveryError, Judge};
-use super::limits::{MOST_SLOTS, MOST_THREADS};
 use super::mistakes::Mistakes;
 use super::sites::interned;
 use crate::call::{Failure, Identity};
+use crate::declaration::limits::{MOST_SLOTS, MOST_THREADS};
 use crate::pipeline::{Call, End, Entered, attempt, enter, isolated};
 use crate::site::Site;
 use crate::strategies::isolate::Config;

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use std::panic::Location;
 use std::time::Duration;
 
-use super::limits::{LEAST_SHARE, LONGEST, LONGEST_NAME, can_stand_in_a_name};
+use crate::declaration::limits::{LEAST_SHARE, LONGEST, LONGEST_NAME, can_stand_in_a_name};
 
 /// Why a guard was not built; its Display is one line for each mistake.
 ///

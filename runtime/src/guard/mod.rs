@@ -40,9 +40,6 @@ mod hedge;
 mod isolate;
 mod judge;
 mod keyed;
-// Its ranges for rates are read with their feature alone.
-#[cfg_attr(not(feature = "rate"), allow(dead_code))]
-mod limits;
 mod mistakes;
 #[cfg(feature = "rate")]
 mod rate;

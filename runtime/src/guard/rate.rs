@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::limits::{LONGEST, SHORTEST_INTERVAL};
 use super::mistakes::Mistakes;
 use super::sites::interned;
+use crate::declaration::limits::{LONGEST, SHORTEST_INTERVAL};
 use crate::strategies::rate::Config;
 
 /// How many attempts may begin in so long. A name's tokens are shared by everyone who names it, annotated functions

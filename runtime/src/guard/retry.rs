@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::backoff::{self, Backoff};
-use super::limits::{MOST_PER_SECOND, MOST_RETRIES};
 use super::mistakes::Mistakes;
 use super::sites::interned;
+use crate::declaration::limits::{MOST_PER_SECOND, MOST_RETRIES};
 use crate::strategies::retry::Config;
 
 /// Which failed attempts are followed by another. A number will do: `.retry(2)`.

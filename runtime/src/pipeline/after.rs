@@ -7,15 +7,15 @@
 
 use std::pin::Pin;
 
-use super::Pipeline;
 use super::call::{Call, Stage};
 use super::compartment::Compartment;
+use super::{Pipeline, Retries, Switches};
 use crate::base::clock::Moment;
 use crate::base::rng::roll;
 use crate::call::event::{Event, note};
 use crate::call::tally::{AttemptFate, StopReason};
 use crate::call::{Detail, Fate, Verdict, trace};
-use crate::strategies::breaker::Sign;
+use crate::strategies::breaker::{Breaker, Sign};
 use crate::strategies::bulkhead::Ended;
 use crate::strategies::retry::{self, Next, Seen, Trouble};
 use crate::strategies::timeout::Cause;
@@ -86,11 +86,15 @@ impl Call {
             let started_at = *this.started_at;
             self.as_mut().let_run_on(started_at, ran);
         }
-        let sign = pipeline.sign_of_cut(cause, pipeline.timeout.is_some());
+        let this = self.as_mut().project();
+        let sign = pipeline.sign_of_cut(cause, pipeline.live.timeout.get().is_some());
+        // The timeout that this attempt began with, which need not be the one that holds now.
+        let end = this.seldom.observed().map_or(*this.limit, |course| course.enforced());
+        let limit = end.since(*this.started_at);
         self.as_mut().give_back(sign, ran, now);
-        let (trouble, detail) = match (cause, pipeline.timeout) {
-            (Cause::Timeout, Some(limit)) => (Trouble::TimedOut, Detail::TimedOut { limit }),
-            _ => (Trouble::OutOfTime, Detail::Cut { ran }),
+        let (trouble, detail) = match cause {
+            Cause::Timeout => (Trouble::TimedOut, Detail::TimedOut { limit }),
+            Cause::Deadline => (Trouble::OutOfTime, Detail::Cut { ran }),
         };
         trace::cut_off(pipeline.identity, detail);
         *self.project().refused = Some(detail);
@@ -117,14 +121,17 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         *this.stage = Stage::Over;
-        let Some(retries) = &pipeline.retry else {
-            if pipeline.observer.is_some() {
+        let Some(retries) = pipeline.retries() else {
+            if pipeline.observer().is_some() {
                 let now = this.now.take().unwrap_or_else(Moment::now);
                 self.part(trouble, now);
             }
             return false;
         };
-        if *this.is_alone && *this.attempt < retries.config.max {
+        // What held when the call began bounds what holds now: fewer take effect at once, more with the next call.
+        let mut config = *retries.config.lock();
+        config.max = config.max.min(*this.most);
+        if *this.is_alone && *this.attempt < config.max {
             pipeline.tally.here().stopped(StopReason::NotRetryable);
             return false;
         }
@@ -137,11 +144,11 @@ impl Call {
             attempt: *this.attempt,
             trouble,
             remaining: this.deadline.is_set().then(|| this.deadline.at.since(now)),
-            breaker_open: pipeline.breaker.is_some_and(|breaker| breaker.refuses(now)),
+            breaker_open: pipeline.breaker().is_some_and(|breaker| breaker.refuses(now)),
             elapsed: now.since(*this.begun_at),
             last_pause: this.seldom.look().map_or(0, |more| more.last_pause),
         };
-        let mut next = retry::decide(&retries.config, seen, roll());
+        let mut next = retry::decide(&config, seen, roll());
         if let (Next::Again(_), Some(budget)) = (next, retries.budget) {
             match budget.withdraw(now) {
                 Some(ticket) => this.seldom.more().ticket = Some(ticket),
@@ -177,10 +184,20 @@ impl Call {
 }
 
 impl Pipeline {
+    /// The retries, where they are enforced.
+    fn retries(&self) -> Option<&Retries> {
+        self.retry.as_ref().filter(|_| self.live.switches.is_on(Switches::RETRY))
+    }
+
+    /// The breaker, where it is enforced.
+    pub(super) fn breaker(&self) -> Option<&'static Breaker> {
+        self.breaker.filter(|_| self.live.switches.is_on(Switches::BREAKER))
+    }
+
     /// Whether anything is asked after a failure: whether to try again, here or where that is only observed.
     #[inline]
     pub(super) fn follows_up(&self) -> bool {
-        self.retry.is_some() || self.observer.is_some()
+        self.retry.is_some() || self.observer.get().is_some()
     }
 
     /// Tells a bulkhead whose slots follow the latency, while the attempt still holds its slot.

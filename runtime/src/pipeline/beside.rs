@@ -19,6 +19,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use super::Switches;
 use super::call::{Call, Stage, Start};
 use super::gate::Gate;
 use crate::base::clock::Moment;
@@ -33,8 +34,8 @@ impl Call {
     /// The second attempt beside this one, asleep until it is due; `None` when none will be.
     pub(super) fn hedge(&self) -> Option<Self> {
         let pipeline = self.pipeline;
-        let pace = pipeline.hedge.as_deref()?;
-        let at = hedge::due(pace.config(), self.started_at, self.limit, || {
+        let pace = pipeline.hedge.as_deref().filter(|_| pipeline.live.switches.is_on(Switches::HEDGE))?;
+        let at = hedge::due(&pace.config(), self.started_at, self.limit, || {
             pace.percentile(self.started_at, || pipeline.tally.lengths())
         })?;
         let mut hedge = Self::from_start(Start { pipeline, id: self.id, deadline: self.deadline, now: None });

@@ -3,15 +3,18 @@
 
 use super::compartment::Compartment;
 use super::floor::Floor;
-use super::observe::{Observer, Twin};
 use super::terms::Answerer;
-use super::{Pipeline, Retries, Throttle};
+use super::{Live, Pipeline, Retries, Switches, Throttle};
+use crate::base::sync::Mutex;
 use crate::catalogue::Entry;
-use crate::declaration::{Declaration, Form, Observe};
+use crate::declaration::{Declaration, Form};
 use crate::registry;
+use crate::settings::{self, Subject};
 use crate::strategies::breaker::Causes;
 use crate::strategies::tail::Tail;
-use crate::strategies::{bulkhead, deadline, hedge, rate, retry, timeout};
+use crate::strategies::{bulkhead, hedge, rate, retry, timeout};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Pipeline {
     pub(crate) fn build(entry: Entry) -> Self {
@@ -19,26 +22,40 @@ impl Pipeline {
         let observe = declared.observe;
         let retry = declared.retry.filter(|_| !observe.retry).map(|config| Retries::build(config, false));
         let timeout = declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos);
-        Self {
+        let built = Self {
+            declared,
             identity: &declared.identity,
             tally: entry.tally,
-            deadline: declared.deadline.filter(|_| !observe.deadline).map(deadline::Config::nanos),
+            live: Live::new(),
+            can_do: can_do(declared),
             budget: budget(declared, retry.as_ref()),
             retry,
             hedge: declared.hedge.map(|config| Box::new(hedge::Pace::new(config))),
-            breaker: declared.breaker.filter(|_| !observe.breaker).map(|config| registry::breaker(declared, &config)),
+            breaker: declared
+                .breaker
+                .filter(|_| !observe.breaker)
+                .map(|config| registry::breaker(declared, &config, false)),
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
-            rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config)),
+            rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config, false)),
             bulkhead: compartment(declared),
-            timeout,
             tail: declared.tail.zip(timeout).map(|(config, timeout)| Box::new(Tail::new(config, timeout))),
             can_say_so: declared.can_be_told(),
-            heeds_deadline: declared.can_be_told() && !observe.deadline,
             plain: declared.form == Form::Plain,
             fallback: declared.fallback.and_then(|config| Answerer::of(config, declared.form == Form::ByHand)),
             floor: Floor::new(),
-            observer: (observe != Observe::NONE).then(|| Observer::build(declared)),
+            is_enrolled: AtomicBool::new(false),
+            observer: OnceLock::new(),
+        };
+        built.settle(&settings::current());
+        built
+    }
+
+    /// The same once it has its place among those that settings reach.
+    pub(crate) fn enrolled(&'static self) -> &'static Self {
+        if !self.is_enrolled.swap(true, Ordering::Relaxed) {
+            settings::enrol(self);
         }
+        self
     }
 }
 
@@ -60,38 +77,25 @@ fn compartment(declared: &Declaration) -> Option<Compartment> {
     Some(compartment_of(declared, &config, false))
 }
 
-impl Observer {
-    fn build(declared: &'static Declaration) -> Self {
-        let observe = declared.observe;
-        Self {
-            deadlines: observe.deadline,
-            own_deadline: declared.deadline.map(deadline::Config::nanos),
-            breaker: declared.breaker.filter(|_| observe.breaker).map(|config| registry::breaker(declared, &config)),
-            rate: declared.rate.filter(|_| observe.rate).map(|config| Throttle::build(declared, &config)),
-            bulkhead: declared.bulkhead.filter(|_| observe.bulkhead).map(|config| Twin {
-                compartment: compartment_of(declared, &config, true),
-                beside: registry::enforced(config.name),
-            }),
-            timeout: declared.timeout.filter(|_| observe.timeout).map(timeout::Config::nanos),
-            retry: declared.retry.filter(|_| observe.retry).map(|config| Retries::build(config, true)),
-        }
-    }
+/// What could be switched on. Retry needs the loop that the attribute writes for it, and a refusal a place to go.
+fn can_do(declared: &Declaration) -> u32 {
+    if declared.can_be_told() { u32::MAX } else { !Switches::DEADLINES }
 }
 
-fn compartment_of(declared: &Declaration, config: &bulkhead::Config, observing: bool) -> Compartment {
+pub(super) fn compartment_of(declared: &Declaration, config: &bulkhead::Config, observing: bool) -> Compartment {
     let bulkhead = registry::bulkhead(config, observing);
     let keyed = config.keyed.then(|| bulkhead.by_key(registry::total(config, observing)));
     Compartment::of(bulkhead, declared.longest_wait(config.wait), keyed)
 }
 
 impl Throttle {
-    fn build(declared: &'static Declaration, config: &rate::Config) -> Self {
-        Self { rate: registry::rate(declared, config), wait: config.wait, keyed: config.keyed }
+    pub(super) fn build(declared: &'static Declaration, config: &rate::Config, observing: bool) -> Self {
+        Self { rate: registry::rate(declared, config, observing), wait: config.wait.into(), keyed: config.keyed }
     }
 }
 
 impl Retries {
-    fn build(config: retry::Config, observing: bool) -> Self {
-        Self { config, budget: registry::budget(&config, observing) }
+    pub(super) fn build(config: retry::Config, observing: bool) -> Self {
+        Self { config: Mutex::new(config), budget: registry::budget(&config, observing) }
     }
 }

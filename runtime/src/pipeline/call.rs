@@ -58,6 +58,8 @@ pin_project! {
         pub(super) id: u64,
         // Retries so far.
         pub(super) attempt: u32,
+        // Retries there may be: as it was when the call began, since the last attempt is given the arguments themselves.
+        pub(super) most: u32,
         pub(super) stage: Stage,
         pub(super) deadline: Deadline,
         // A reading of the clock made in this very poll, to spare the next one.
@@ -114,7 +116,7 @@ impl Start {
     pub(crate) fn of(pipeline: &'static Pipeline) -> Self {
         let mut deadline = Ambient::deadline();
         let mut now = None;
-        if let Some(nanos) = pipeline.deadline {
+        if let Some(nanos) = pipeline.live.deadline.get() {
             deadline = deadline.tighten(Deadline::starting(*now.insert(Moment::now()), nanos));
         }
         pipeline.tally.here().started();
@@ -132,6 +134,7 @@ impl Call {
             pipeline,
             id,
             attempt: 0,
+            most: pipeline.live.most_retries(),
             stage: Stage::Fresh,
             deadline,
             now,
@@ -156,7 +159,7 @@ impl Call {
 
     /// Whether no further attempt can follow the one about to begin.
     pub fn is_last(&self) -> bool {
-        self.is_alone || self.pipeline.retry.as_ref().is_none_or(|retries| self.attempt >= retries.config.max)
+        self.is_alone || self.attempt >= self.most
     }
 
     /// Makes the attempt about to begin the last one.

@@ -6,6 +6,7 @@
 //!
 //! Invariant: a slot of threads is handed on only with a thread that will take it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Context;
 
 use super::standing::Standing;
@@ -17,7 +18,7 @@ use crate::strategies::isolate::Workers;
 /// A bulkhead and how long this site waits for it, in nanoseconds.
 pub(crate) struct Compartment {
     pub(super) bulkhead: &'static Bulkhead,
-    pub(super) wait: u64,
+    pub(super) wait: AtomicU64,
     /// The compartments of its keys, if this site has a key.
     pub(super) keyed: Option<&'static Keyed>,
     /// Whether its slots follow what attempts take.
@@ -46,12 +47,18 @@ impl Compartment {
     /// A bulkhead, of which each key has its own where `keyed` says so.
     pub(super) fn of(bulkhead: &'static Bulkhead, wait: u64, keyed: Option<&'static Keyed>) -> Self {
         let learns = bulkhead.may_learn() && keyed.is_none();
-        Self { bulkhead, wait, keyed, learns, workers: None, plain: keyed.is_none() }
+        Self { bulkhead, wait: wait.into(), keyed, learns, workers: None, plain: keyed.is_none() }
     }
 
     /// Threads, and the bulkhead that stands in front of them.
     pub(super) fn of_threads(door: &'static Bulkhead, wait: u64, workers: &'static Workers) -> Self {
-        Self { bulkhead: door, wait, keyed: None, learns: false, workers: Some(workers), plain: false }
+        Self { bulkhead: door, wait: wait.into(), keyed: None, learns: false, workers: Some(workers), plain: false }
+    }
+
+    /// How long a caller waits for a slot, in nanoseconds.
+    #[inline]
+    pub(super) fn patience(&self) -> u64 {
+        self.wait.load(Ordering::Relaxed)
     }
 
     pub(super) fn workers(&self) -> Option<&'static Workers> {
@@ -150,7 +157,7 @@ impl Compartment {
     /// The queue has room, and nobody to lead out of it.
     fn lost(&self, workers: &Workers) -> Option<Detail> {
         let seen = self.bulkhead.occupancy();
-        workers.is_lost(seen.slots, self.wait, Moment::now).then(|| Detail::Crowded {
+        workers.is_lost(seen.slots, self.patience(), Moment::now).then(|| Detail::Crowded {
             name: self.bulkhead.name(),
             threads: seen.slots,
             at_large: workers.at_large(),

@@ -9,11 +9,11 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::Pipeline;
 use super::call::{Call, Stage};
 use super::compartment::{Compartment, Entered, Entry};
 use super::standing::Standing;
 use super::throttle::Throttled;
+use super::{Pipeline, Switches};
 use crate::base::clock::Moment;
 use crate::call::context::Deadline;
 use crate::call::event::{Event, note};
@@ -68,7 +68,7 @@ impl Call {
             return Err(Refused::note(this.refused, Detail::ShuttingDown));
         }
         let mut now = this.now.take();
-        if this.deadline.is_set() && pipeline.heeds_deadline {
+        if this.deadline.is_set() && pipeline.live.switches.is_on(Switches::DEADLINES) {
             let (now, deadline) = (*now.get_or_insert_with(Moment::now), *this.deadline);
             if *this.attempt == 0 {
                 pipeline.tally.here().deadline_used(deadline.tenths_used(now));
@@ -77,17 +77,19 @@ impl Call {
                 .check_deadline(now, deadline, Turn { in_queue: false, wanted: false })
                 .map_err(|why| Refused::note(this.refused, why))?;
         }
-        if let Some(breaker) = pipeline.breaker {
+        if let Some(breaker) = pipeline.breaker
+            && pipeline.live.switches.is_on(Switches::BREAKER)
+        {
             let admission = breaker.admit(|| *now.get_or_insert_with(Moment::now));
             *this.admission = Some(admission.map_err(|why| Refused::note(this.refused, why))?);
             note(Event::BreakerPassed);
         }
         match &pipeline.rate {
-            None => self.ask_slot(cx, now, None),
-            Some(throttle) => {
+            Some(throttle) if pipeline.live.switches.is_on(Switches::RATE) => {
                 let now = now.unwrap_or_else(Moment::now);
                 self.ask_token(cx, throttle, now)
             }
+            _ => self.ask_slot(cx, now, None),
         }
     }
 
@@ -101,7 +103,9 @@ impl Call {
     ) -> Result<(), Refused> {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
-        if let Some(compartment) = &pipeline.bulkhead {
+        if let Some(compartment) = &pipeline.bulkhead
+            && pipeline.live.switches.is_on(Switches::BULKHEAD)
+        {
             match compartment.enter(*this.id, this.standing, this.refused) {
                 Entered::Held => {}
                 Entered::Refused if !*this.is_hedge => return Err(Refused),
@@ -158,7 +162,7 @@ impl Call {
                     *this.begun_at = (*this.begun_at).min(now);
                 }
                 *this.standing = Standing::Waiting(waiting, now);
-                *this.limit = now.plus(compartment.wait).min(pipeline.heeded(*this.deadline).at);
+                *this.limit = now.plus(compartment.patience()).min(pipeline.heeded(*this.deadline).at);
                 *this.stage = Stage::Queued;
                 if let Some(token) = token {
                     this.seldom.more().throttled = Some(Throttled::Token(token));
@@ -176,7 +180,7 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline = *this.pipeline;
         let now = this.now.take().unwrap_or_else(Moment::now);
-        (*this.limit, *this.cause) = timeout::decide(now, pipeline.timeout, pipeline.heeded(*this.deadline));
+        (*this.limit, *this.cause) = timeout::decide(now, pipeline.live.timeout.get(), pipeline.heeded(*this.deadline));
         *this.started_at = now;
         *this.stage = Stage::Running;
         if *this.attempt == 0
@@ -185,7 +189,7 @@ impl Call {
             budget.deposit(pipeline.tally.here().lane(), now);
         }
         pipeline.tally.body_begun();
-        if let Some(observer) = &pipeline.observer {
+        if let Some(observer) = pipeline.observer() {
             self.observe_start(observer, now);
         }
         note(Event::BodyStarted);
@@ -351,7 +355,7 @@ impl Pipeline {
     /// The deadline as far as this site takes notice of it.
     #[inline]
     pub(super) fn heeded(&self, deadline: Deadline) -> Deadline {
-        if self.heeds_deadline { deadline } else { Deadline::NONE }
+        if self.live.switches.is_on(Switches::DEADLINES) { deadline } else { Deadline::NONE }
     }
 
     /// Whether what is left is worth starting with.

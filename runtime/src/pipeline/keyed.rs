@@ -94,13 +94,13 @@ impl Keys {
 impl Pipeline {
     /// The compartments of its keys, enforced or only observed.
     fn compartments(&self) -> Option<&'static Keyed> {
-        let observed = || self.observer.as_ref()?.bulkhead.as_ref().map(|twin| &twin.compartment);
+        let observed = || self.observer.get()?.bulkhead.get().map(|twin| &twin.compartment);
         self.bulkhead.as_ref().or_else(observed)?.keyed
     }
 
     /// The rate whose buckets its keys have, enforced or only observed.
     fn buckets(&self) -> Option<&'static Rate> {
-        let observed = || self.observer.as_ref()?.rate.as_ref();
+        let observed = || self.observer.get()?.rate.get();
         self.rate.as_ref().or_else(observed).filter(|throttle| throttle.keyed).map(|throttle| throttle.rate)
     }
 }

@@ -21,7 +21,7 @@
 //! warn them about the choice.
 //!
 //! [`answer`](mod@answer) asks the fallback, and [`terms`] says whether it is asked. [`run`] drives one attempt after another, [`race`] one that may be hedged, [`call`] is the guard that holds everything a
-//! call takes, [`build`] turns a declaration into live parts once, at the first call, and [`floor`] estimates what a function can finish in. [`observe`]
+//! call takes, [`build`] turns a declaration into live parts once, at the first call, [`live`] holds what settings change of them, and [`floor`] estimates what a function can finish in. [`observe`]
 //! is for strategies that decide and do nothing, [`tail`](mod@tail) for attempts that are left running at their limit.
 //!
 //! Invariants: a stage calls only the next; down goes one context, up comes one outcome; everything taken is a guard;
@@ -40,7 +40,9 @@ mod isolated;
 mod keyed;
 mod kind;
 mod last_good;
+mod live;
 mod observe;
+mod observer;
 mod race;
 mod run;
 mod seldom;
@@ -64,22 +66,33 @@ pub use run::{attempt, once};
 pub use tail::{errors_of, judged, judging, tail};
 pub use terms::{Carrier, Carries, CarriesNothing, Terms, bounded, pass, pass_unrefused, weigh, weigh_on};
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::base::sync::Mutex;
 use crate::call::Identity;
 use crate::call::tally::Tally;
+use crate::declaration::Declaration;
 use crate::strategies::breaker::{Breaker, Causes};
 use crate::strategies::rate::Rate;
 use crate::strategies::tail::Tail;
 use crate::strategies::{hedge, retry};
 use compartment::Compartment;
 use floor::Floor;
-use observe::Observer;
+use live::Live;
+pub(crate) use live::Switches;
+use observer::Observer;
 use terms::Answerer;
 
 /// A site's strategies, resolved and live. Lengths are in nanoseconds.
 pub(crate) struct Pipeline {
+    pub(crate) declared: &'static Declaration,
     pub(crate) identity: &'static Identity,
     pub(crate) tally: &'static Tally,
-    pub(crate) deadline: Option<u64>,
+    /// What settings may change.
+    pub(crate) live: Live,
+    /// What could be switched on here at all.
+    can_do: u32,
     pub(crate) retry: Option<Retries>,
     /// Boxed, since few sites have it.
     pub(crate) hedge: Option<Box<hedge::Pace>>,
@@ -91,32 +104,38 @@ pub(crate) struct Pipeline {
     pub(crate) rate: Option<Throttle>,
     /// The bulkhead, or the one that stands in front of the site's own threads.
     pub(crate) bulkhead: Option<Compartment>,
-    pub(crate) timeout: Option<u64>,
     /// Which attempts are left running at their limit; boxed, since few sites have it.
     pub(crate) tail: Option<Box<Tail>>,
     /// Whether there is a place for a refusal: in its answer, or in front of a fallback.
     pub(crate) can_say_so: bool,
-    /// Whether a deadline around the call is heeded before its body starts.
-    pub(crate) heeds_deadline: bool,
     /// Whether a thread waits for its calls, instead of a task.
     pub(crate) plain: bool,
     /// What there is to a fallback beside the function that answers.
     pub(crate) fallback: Option<Box<Answerer>>,
     floor: Floor,
-    /// The strategies that only observe, if there are any.
-    observer: Option<Observer>,
+    is_enrolled: AtomicBool,
+    /// The strategies that only observe, once there are any.
+    observer: OnceLock<Observer>,
 }
 
 /// A rate and how long this site waits for a token.
 pub(crate) struct Throttle {
     pub(crate) rate: &'static Rate,
-    pub(crate) wait: u64,
+    pub(crate) wait: AtomicU64,
     /// Whether each key has a bucket of its own.
     pub(crate) keyed: bool,
 }
 
 /// Retries and their budget.
 pub(crate) struct Retries {
-    pub(crate) config: retry::Config,
+    pub(crate) config: Mutex<retry::Config>,
     pub(crate) budget: Option<&'static retry::Budget>,
+}
+
+impl Throttle {
+    /// How long a caller waits for a token, in nanoseconds.
+    #[inline]
+    pub(crate) fn patience(&self) -> u64 {
+        self.wait.load(Ordering::Relaxed)
+    }
 }

@@ -35,42 +35,25 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
 
+use super::Pipeline;
 use super::call::Call;
-use super::compartment::Compartment;
 use super::gate::{sign_of_refusal, trouble_of};
+use super::observer::{Observer, Twin};
 use super::standing::Standing;
-use super::{Pipeline, Retries, Throttle};
 use crate::base::clock::Moment;
 use crate::base::rng::roll;
 use crate::call::context::Deadline;
 use crate::call::would::Cut;
 use crate::call::{Detail, Fate};
-use crate::strategies::breaker::{Breaker, Sign};
+use crate::strategies::breaker::Sign;
 use crate::strategies::bulkhead::{Bulkhead, Held, Waiting, Would};
 use crate::strategies::deadline::{self, Turn};
 use crate::strategies::rate::{self, Asked, Looked};
 use crate::strategies::retry::{self, Next, Seen, Trouble};
 use crate::strategies::timeout::{self, Cause};
 
-/// A site's strategies that only observe. A new one gets a field here, and a step in [`Call::observe_start`].
-pub(super) struct Observer {
-    /// Whether it observes deadlines: the one around, and its own.
-    pub(super) deadlines: bool,
-    pub(super) own_deadline: Option<u64>,
-    pub(super) breaker: Option<&'static Breaker>,
-    pub(super) rate: Option<Throttle>,
-    pub(super) bulkhead: Option<Twin>,
-    pub(super) timeout: Option<u64>,
-    pub(super) retry: Option<Retries>,
-}
-
-/// The compartment of those who observe a name, and that of those who enforce it, if anybody does.
-pub(super) struct Twin {
-    pub(super) compartment: Compartment,
-    pub(super) beside: Option<&'static Bulkhead>,
-}
-
 /// How far a call has come where its observing strategies are enforced.
+#[allow(clippy::struct_excessive_bools)] // independent facts of one attempt
 pub(super) struct Course {
     deadline: Deadline,
     /// The attempt would not have run, or no longer.
@@ -84,6 +67,9 @@ pub(super) struct Course {
     cut: (Moment, Cause),
     /// The limit that is enforced.
     limit: Moment,
+    /// Whether the admission, and the slot, that the call holds are those of what observes.
+    admitted: bool,
+    stands: bool,
 }
 
 impl Course {
@@ -113,27 +99,39 @@ impl Call {
         let limit = *this.limit;
         let first = || {
             let around = this.deadline;
-            let deadline = match observer.own_deadline {
-                _ if !observer.deadlines => Deadline::NONE,
+            let deadline = match observer.own_deadline.get() {
+                _ if !observer.deadlines() => Deadline::NONE,
                 Some(own) => around.tighten(Deadline::starting(now, own)),
                 None => *around,
             };
             let cut = (Moment::NEVER, Cause::Timeout);
-            Course { deadline, out: false, parted: false, turn: None, waiting: None, cut, limit }
+            Course {
+                deadline,
+                out: false,
+                parted: false,
+                turn: None,
+                waiting: None,
+                cut,
+                limit,
+                admitted: false,
+                stands: false,
+            }
         };
         let course = this.seldom.more().observed.get_or_insert_with(first);
         (course.out, course.limit) = (false, limit);
+        // What was taken from what is enforced, before this began to observe it, is that strategy's until the attempt ends.
+        (course.admitted, course.stands) = (this.admission.is_none(), matches!(this.standing, Standing::Nowhere));
         if *this.attempt == 0
-            && let Some(budget) = observer.retry.as_ref().and_then(|retries| retries.budget)
+            && let Some(budget) = observer.retry().and_then(|retries| retries.budget)
         {
             budget.deposit(this.pipeline.tally.here().lane(), now);
         }
         if let Err(why) = self.as_mut().observe_gate(observer, now) {
-            return self.would_refuse(observer, why, now);
+            return self.would_refuse(why, now);
         }
         let this = self.project();
         if let Some(course) = this.seldom.observed() {
-            course.cut = timeout::decide(now, observer.timeout, course.deadline);
+            course.cut = timeout::decide(now, observer.timeout(), course.deadline);
             *this.limit = limit.min(course.next());
         }
     }
@@ -150,13 +148,15 @@ impl Call {
                 return Err(why);
             }
         }
-        if let Some(breaker) = observer.breaker {
+        if let Some(breaker) = observer.breaker()
+            && course.admitted
+        {
             *this.admission = Some(breaker.admit(|| now)?);
         }
         let mut token = None;
-        if let Some(throttle) = &observer.rate {
+        if let Some(throttle) = observer.rate() {
             let nobody = Context::from_waker(Waker::noop());
-            match throttle.rate.ask(this.keys.bucket, now, throttle.wait, course.deadline.at, &nobody) {
+            match throttle.rate.ask(this.keys.bucket, now, throttle.patience(), course.deadline.at, &nobody) {
                 Asked::Token(granted) => token = Some(granted),
                 Asked::Waiting(turn) => {
                     let due = turn.due();
@@ -166,7 +166,9 @@ impl Call {
             }
         }
         let mut waits = course.turn.is_some();
-        if let Some(Twin { compartment, beside }) = &observer.bulkhead {
+        if let Some(Twin { compartment, beside }) = observer.bulkhead()
+            && course.stands
+        {
             let would = match (compartment.keyed, this.keys.compartment) {
                 (Some(keyed), Some(key)) => keyed.observe(key, *this.id),
                 _ => compartment.bulkhead.observe(beside.map(Bulkhead::occupancy), *this.id),
@@ -177,7 +179,7 @@ impl Call {
                     waits = true;
                     match place {
                         Ok(held) => *this.standing = Standing::Held(held),
-                        Err(waiting) => course.waiting = Some((waiting, now.plus(compartment.wait))),
+                        Err(waiting) => course.waiting = Some((waiting, now.plus(compartment.patience()))),
                     }
                 }
                 Would::Refuse(why) => return Err(why),
@@ -193,12 +195,12 @@ impl Call {
     }
 
     /// The attempt would have been refused.
-    fn would_refuse(mut self: Pin<&mut Self>, observer: &'static Observer, why: Detail, now: Moment) {
+    fn would_refuse(mut self: Pin<&mut Self>, why: Detail, now: Moment) {
         let this = self.as_mut().project();
         let Some(course) = this.seldom.observed() else { return };
         course.out = true;
         course.end();
-        if observer.breaker.is_some()
+        if course.admitted
             && let Some(admission) = this.admission.take()
         {
             admission.settle(sign_of_refusal(this.pipeline.faults, &why), 0, || now);
@@ -214,7 +216,7 @@ impl Call {
         loop {
             ready!(self.as_mut().poll_limit(cx));
             let pipeline: &'static Pipeline = self.pipeline;
-            let Some(observer) = &pipeline.observer else { return Poll::Ready(()) };
+            let Some(observer) = pipeline.observer.get() else { return Poll::Ready(()) };
             // The timer has the last word: were the clock a hair behind it, this would go round for ever.
             let now = Moment::now().max(self.limit);
             if self.as_mut().pass_by(observer, now) {
@@ -233,7 +235,7 @@ impl Call {
                 Looked::Token(token) => token.spend(),
                 // Never at once again, or this would go round without end.
                 Looked::Until(again) => course.turn = Some((turn, again.max(due.plus(1_000_000)))),
-                Looked::InVain(why) => self.as_mut().would_refuse(observer, why, now),
+                Looked::InVain(why) => self.as_mut().would_refuse(why, now),
             }
         }
         let this = self.as_mut().project();
@@ -243,12 +245,12 @@ impl Call {
                 *this.standing = Standing::Held(Held::own(slot, *this.id));
             } else if until > now {
                 course.waiting = Some((waiting, until));
-            } else if let Some(twin) = &observer.bulkhead {
+            } else if let Some(twin) = observer.bulkhead.get() {
                 drop(waiting);
                 let bulkhead = twin.compartment.bulkhead;
                 let (name, slots) = (bulkhead.name(), bulkhead.limits().slots);
                 let waited = now.since(*this.started_at);
-                self.as_mut().would_refuse(observer, Detail::Waited { name, slots, waited }, now);
+                self.as_mut().would_refuse(Detail::Waited { name, slots, waited }, now);
             }
         }
         let is_cut = self
@@ -277,13 +279,14 @@ impl Call {
             Cause::Deadline => Cut::Deadline,
         });
         let ran = now.since(*this.started_at);
-        if observer.bulkhead.is_some() {
+        let has_own = (course.stands, course.admitted);
+        if has_own.0 {
             *this.standing = Standing::Nowhere;
         }
-        if observer.breaker.is_some()
+        if has_own.1
             && let Some(admission) = this.admission.take()
         {
-            let has_timeout = observer.timeout.or(pipeline.timeout).is_some();
+            let has_timeout = observer.timeout().or(pipeline.live.timeout.get()).is_some();
             admission.settle(pipeline.sign_of_cut(cause, has_timeout), ran, || now);
         }
         self.part(if cause == Cause::Timeout { Trouble::TimedOut } else { Trouble::OutOfTime }, now);
@@ -295,7 +298,7 @@ impl Call {
     pub(super) fn part(self: Pin<&mut Self>, trouble: Trouble, now: Moment) {
         let this = self.project();
         let pipeline = *this.pipeline;
-        let Some(retries) = pipeline.observer.as_ref().and_then(|observer| observer.retry.as_ref()) else { return };
+        let Some(retries) = pipeline.observer.get().and_then(Observer::retry) else { return };
         let (deadline, parted) = match this.seldom.observed() {
             Some(course) => (course.deadline, std::mem::replace(&mut course.parted, true)),
             // Refused in truth before its body started, and so before it was followed.
@@ -305,16 +308,16 @@ impl Call {
             return;
         }
         let deadline = deadline.tighten(pipeline.heeded(*this.deadline));
-        let observer = pipeline.observer.as_ref().and_then(|observer| observer.breaker);
+        let observer = pipeline.observer.get().and_then(Observer::breaker);
         let seen = Seen {
             attempt: 0,
             trouble,
             remaining: deadline.is_set().then(|| deadline.at.since(now)),
-            breaker_open: pipeline.breaker.or(observer).is_some_and(|breaker| breaker.refuses(now)),
+            breaker_open: pipeline.breaker().or(observer).is_some_and(|breaker| breaker.refuses(now)),
             elapsed: now.since((*this.begun_at).min(*this.started_at).min(now)),
             last_pause: 0,
         };
-        if let Next::Again(_) = retry::decide(&retries.config, seen, roll()) {
+        if let Next::Again(_) = retry::decide(&retries.config.lock(), seen, roll()) {
             let Some(budget) = retries.budget else { return pipeline.tally.here().would_retry() };
             if let Some(ticket) = budget.withdraw(now) {
                 ticket.spend();

@@ -23,6 +23,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::Switches;
 use super::answer::refusal;
 use super::call::Call;
 use super::end::{End, Passes};
@@ -118,7 +119,10 @@ impl Call {
         self.as_mut().answers();
         let terms = self.pipeline.fallback.as_deref();
         let fate = if is_error { Fate::Error } else { self.fate };
-        if !terms.is_none_or(|terms| terms.on.names(fate)) || !on() {
+        if !self.pipeline.live.switches.is_on(Switches::FALLBACK)
+            || !terms.is_none_or(|terms| terms.on.names(fate))
+            || !on()
+        {
             return Err(Spared(FallbackUse::None));
         }
         match terms.and_then(|terms| terms.cap.as_ref()) {

@@ -47,7 +47,7 @@ impl Call {
         let this = self.as_mut().project();
         let deadline = this.pipeline.heeded(*this.deadline);
         // A hedge takes what is there, or is not made.
-        let wait = if *this.is_hedge { 0 } else { throttle.wait };
+        let wait = if *this.is_hedge { 0 } else { throttle.patience() };
         match throttle.rate.ask(this.keys.bucket, now, wait, deadline.at, cx) {
             Asked::Token(granted) => {
                 note(Event::TokenTaken);

@@ -13,19 +13,28 @@ let told = "";
 let view = null;
 let last = null;
 
-async function act(name, what) {
-  const token = window.prompt("The dashboard's token");
+// Asked for once and forgotten with the page: neither is stored.
+let token = null;
+let by = null;
+
+async function change(path, body) {
+  token ||= window.prompt("The dashboard's token");
+  by ||= window.prompt("Your name, for the record");
   if (!token) return "nothing was changed";
-  const answer = await fetch(`${base}api/breaker`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body: JSON.stringify({ name, act: what }) });
+  const answer = await fetch(`${base}${path}`, { method: "POST", headers: { authorization: `Bearer ${token}` }, body: JSON.stringify({ by, ...body }) });
+  if (answer.status === 401) token = null;
   return answer.ok ? "done" : answer.text();
 }
+
+const act = (name, what) => change("api/breaker", { name, act: what });
 
 function show() {
   const [, kind, id] = /^#\/(f)\/(.+)$/.exec(location.hash) ?? [];
   // A function whose figures came with the page, as long as nobody has gone elsewhere.
   const given = location.hash === "" ? JSON.parse(document.getElementById("given").textContent) : null;
   const wanted = kind ? decodeURIComponent(id) : given?.id;
-  view = wanted ? page(wanted, base, document.body.dataset.token === "yes" ? act : null, given) : wall(base);
+  const may = document.body.dataset.token === "yes";
+  view = wanted ? page(wanted, base, may ? act : null, may ? change : null, given) : wall(base);
   document.title = view.title;
   main.replaceChildren(view.node);
   if (last) view.update(last);

@@ -2,10 +2,11 @@
 
 import { el, say } from "./dom.js";
 import { breaker, compartment, deadline, fates, keys, latency, retry } from "./panels.js";
+import { control } from "./control.js";
 import { picker } from "./picker.js";
 import { length } from "./format.js";
 
-export function page(id, base, act, given) {
+export function page(id, base, act, change, given) {
   const name = el("h2", {});
   const source = el("span", { class: "source" });
   const attribute = el("code", { class: "attribute" });
@@ -15,7 +16,8 @@ export function page(id, base, act, given) {
     const input = el("input", { type: "radio", name: "span", id: `span-${span}`, value: span, checked: at === 0 });
     return [input, el("label", { for: `span-${span}` }, span === "hour" ? "last hour" : "last two minutes")];
   });
-  const parts = [fates(), latency(), picker(), compartment(), retry(), deadline(), breaker(act), keys()];
+  const figures = control(change);
+  const parts = [figures, fates(), latency(), picker(change ? (ms) => figures.set(`${figures.site()}.timeout`, ms, 10) : null), compartment(), retry(), deadline(), breaker(act), keys()];
   const panels = el("div", { class: "panels", hidden: true }, ...parts.map((part) => part.node));
   const node = el("div", {}, el("nav", { "aria-label": "Way back" }, el("a", { href: "#/" }, "All functions")),
     el("div", { class: "bar" }, name, source, el("fieldset", { class: "spans" }, el("legend", { class: "quiet" }, "Time shown"), ...spans.flat())),

@@ -6,7 +6,8 @@ import { figure } from "./charts.js";
 
 const PAD = { left: 62, right: 12, top: 10, bottom: 22 };
 
-export function picker() {
+/// `attempt(text)` puts a timeout in force for ten minutes; null on a page that only reads.
+export function picker(attempt) {
   const it = figure("Share of attempts that take longer", "both scales logarithmic, with the interval that holds the truth nineteen times of twenty", 230);
   it.under.remove();
   const range = el("input", { type: "range", id: "timeout", min: 0, max: 0, step: 1 });
@@ -18,7 +19,8 @@ export function picker() {
   const copy = el("button", { type: "button" }, "Copy");
   const node = el("section", { class: "panel", "aria-labelledby": "p-picker" }, el("h3", { id: "p-picker" }, "Timeout picker"),
     advice, it.node, el("p", { class: "slider" }, el("label", { for: "timeout" }, "Timeout "), range, " ", chosen), says,
-    el("p", {}, "As an attribute: ", attribute, " ", copy, " ", copied));
+    el("p", {}, "As an attribute: ", attribute, " ", copy, " ", copied, " ",
+      attempt ? el("button", { type: "button", "data-act": "try", onclick: () => attempt(written(wanted)) }, "Try for 10 min") : null));
   let data = null;
   let wanted = null;
   let keyed = false;

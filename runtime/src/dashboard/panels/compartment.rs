@@ -13,7 +13,7 @@ pub(super) fn panel(view: &View<'_>) -> Value {
     let Some(ring) = view.kept.bulkheads.get(name) else { return Value::Null };
     let frames = ring.frames(view.span);
     let full = frames.iter().filter(|frame| frame.slots > 0 && frame.peak_running >= frame.slots).count();
-    let shares = |it: &&&'static crate::declaration::Declaration| compartment_name(it) == Some(name);
+    let shares = |it: &&&crate::declaration::Declaration| compartment_name(it) == Some(name);
     let sharing: Vec<_> = view.all.iter().filter(shares).map(|it| it.identity.name).collect();
     let site = view.site();
     let hour = site.map(super::history::SiteHistory::last_hour);

@@ -44,8 +44,11 @@ pub(crate) struct View<'a> {
     pub(crate) kept: &'a Kept,
     pub(crate) span: Span,
     pub(crate) id: &'a str,
-    pub(crate) declaration: &'static Declaration,
-    pub(crate) all: &'a [&'static Declaration],
+    /// As it is written.
+    pub(crate) declared: &'static Declaration,
+    /// As it is in force.
+    pub(crate) declaration: &'a Declaration,
+    pub(crate) all: &'a [&'a Declaration],
 }
 
 impl View<'_> {
@@ -54,17 +57,18 @@ impl View<'_> {
     }
 }
 
-/// Every panel of one function.
-pub(crate) fn function(view: &View<'_>) -> Value {
+/// Every panel of one function; `control` is what can be changed.
+pub(crate) fn function(view: &View<'_>, control: &Value) -> Value {
     let Identity { name, module, file, line } = view.declaration.identity;
-    let listed = Listed::of(view.declaration, view.all);
+    let (listed, written) = (Listed::of(view.declaration, view.all), Listed::of(view.declared, view.all));
     let step = view.span.step();
     json!({
         "id": view.id,
         "name": name,
         "module": module,
         "source": format!("{file}:{line}"),
-        "attribute": format!("#[resilient({listed})]"),
+        "attribute": format!("#[resilient({written})]"),
+        "control": control,
         "listed": listed.json(),
         "step": step,
         "frames": view.span.frames(),

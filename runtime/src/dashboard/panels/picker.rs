@@ -150,7 +150,7 @@ mod tests {
         let curve = Curve::new(&completed, &cut_off);
         let kept = Kept::default();
         let all = [&SITE];
-        let view = View { kept: &kept, span: Span::Hour, id: "", declaration: &SITE, all: &all };
+        let view = View { kept: &kept, span: Span::Hour, id: "", declared: &SITE, declaration: &SITE, all: &all };
         let of = |length| candidate(&view, &curve, Duration::from_millis(length), [10.0, 12.0], 2);
         let cut = |length| of(length)["cut"]["share"].as_f64();
         assert!((cut(300).expect("in force") - 0.1).abs() < 1e-9);

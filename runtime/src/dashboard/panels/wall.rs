@@ -17,6 +17,7 @@ use crate::dashboard::history::outcome::{CLASSES, failed, harmed, worst_reason};
 use crate::dashboard::history::{Kept, SiteHistory, id};
 use crate::declaration::Declaration;
 use crate::metrics::BreakerState;
+use crate::settings;
 use crate::strategies::timeout;
 
 /// What "now" is, in seconds.
@@ -73,6 +74,7 @@ pub(crate) fn panel(kept: &Kept, viewers: usize, shows: fn(&Identity) -> bool) -
 fn row(kept: &Kept, declared: &'static Declaration) -> (Value, u64, u64, Row<'static>) {
     let Identity { name, module, file, line } = declared.identity;
     let id = id(&declared.identity);
+    let in_force = settings::effective(&settings::current(), declared);
     let site = kept.sites.get(&id);
     let now = site.map(|site| site.outcomes(NOW)).unwrap_or_default();
     let minute = site.map(|site| site.outcomes(DRAWN)).unwrap_or_default();
@@ -108,14 +110,15 @@ fn row(kept: &Kept, declared: &'static Declaration) -> (Value, u64, u64, Row<'st
         "total": total,
         "rate": site.map(rates),
         "harm": site.map(harms),
-        "latency": site.map(|site| latency(site, declared)),
+        "latency": site.map(|site| latency(site, &in_force)),
         "saturation": saturation,
         "factor": (calls > 0).then(|| attempts as f64 / calls as f64),
         "breaker": breaker.map(|it| json!({ "name": it.name, "state": it.state.as_str() })),
         "alarming": breaker.is_some_and(|it| it.state != BreakerState::Closed),
         "deadline_used": site.and_then(deadline_used),
         "in_flight": site.map(|site| site.total.in_flight),
-        "observing": declared.observe != crate::declaration::Observe::NONE,
+        "observing": in_force.observe != crate::declaration::Observe::NONE,
+        "set": in_force != *declared,
     });
     (value, harmed_now, total, head)
 }

@@ -77,7 +77,7 @@ impl Window {
 }
 
 impl Slow {
-    const RATE: f64 = 0.8;
+    pub(crate) const RATE: f64 = 0.8;
 
     fn stricter(self, other: Self) -> Self {
         Self { at_least: self.at_least.min(other.at_least), rate: self.rate.min(other.rate) }

@@ -69,9 +69,7 @@ use crate::call::Detail;
 pub(crate) use change::Seen;
 pub use change::{Cause, Change, State};
 pub use config::Config;
-#[cfg(test)]
-use config::Slow;
-pub(crate) use config::{Causes, Rules, Window};
+pub(crate) use config::{Causes, Rules, Slow, Window};
 use decide::{Decision, Machine};
 pub(crate) use guard::Admission;
 pub use listen::{on_any_change, on_change};
@@ -141,6 +139,8 @@ pub(crate) struct Breaker {
 struct Locked {
     machine: Machine,
     outbox: listen::Outbox,
+    /// By settings.
+    held_open: bool,
 }
 
 /// How a breaker stands at one moment.
@@ -161,7 +161,7 @@ impl Breaker {
             name,
             gate: Apart(Gate::new(&machine)),
             successes: Box::new(std::array::from_fn(|_| Apart(std::array::from_fn(|_| AtomicU64::new(0))))),
-            locked: Mutex::new(Locked { machine, outbox: listen::Outbox::default() }),
+            locked: Mutex::new(Locked { machine, outbox: listen::Outbox::default(), held_open: false }),
         }
     }
 
@@ -206,7 +206,7 @@ impl Breaker {
     /// Changes the machine under the lock, shows the outcome to those who only read, and tells those who listen.
     fn step<T>(&self, change: impl FnOnce(&mut Machine) -> T) -> T {
         let mut locked = self.locked.lock();
-        let Locked { machine, outbox } = &mut *locked;
+        let Locked { machine, outbox, .. } = &mut *locked;
         let outcome = change(machine);
         self.gate.show(machine);
         let must_tell = machine.take_news().is_some_and(|news| outbox.put(news.of(self.name)));
@@ -342,6 +342,14 @@ impl Breaker {
     /// Closes it and forgets every result.
     pub(crate) fn reset(&self, now: Moment) {
         self.step(|machine| machine.reset(now));
+    }
+
+    /// Held open by settings, or no longer; told once for each change, so that it can be closed by hand meanwhile.
+    pub(crate) fn hold_open(&self, hold: bool, now: Moment) {
+        if std::mem::replace(&mut self.locked.lock().held_open, hold) == hold {
+            return;
+        }
+        if hold { self.isolate(now) } else { self.reset(now) }
     }
 
     pub(crate) fn rules(&self) -> Rules {

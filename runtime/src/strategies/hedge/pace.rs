@@ -8,7 +8,7 @@
 //! path of a call never waits for the lock.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 use super::config::{After, Config};
 use super::decide::enough;
@@ -22,7 +22,7 @@ const LONGEST: u64 = 300_000_000_000;
 
 /// A site's percentile.
 pub(crate) struct Pace {
-    config: Config,
+    config: Mutex<Config>,
     /// In nanoseconds; 0 is not known.
     percentile: AtomicU64,
     fresh_until: AtomicI64,
@@ -32,15 +32,21 @@ pub(crate) struct Pace {
 impl Pace {
     pub(crate) fn new(config: Config) -> Self {
         Self {
-            config,
+            config: Mutex::new(config),
             percentile: AtomicU64::new(0),
             fresh_until: AtomicI64::new(Moment::LONG_AGO.to_raw()),
             recent: Mutex::new(Recent::new(TURN, LONGEST, enough(config.after))),
         }
     }
 
-    pub(crate) fn config(&self) -> &Config {
-        &self.config
+    pub(crate) fn config(&self) -> Config {
+        *self.config.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Goes by another delay from now on. What was measured stays, and another percentile is read from it at once.
+    pub(crate) fn adopt(&self, config: Config) {
+        *self.config.lock().unwrap_or_else(PoisonError::into_inner) = config;
+        self.fresh_until.store(Moment::LONG_AGO.to_raw(), Ordering::Relaxed);
     }
 
     /// The percentile as it stands, in nanoseconds; `all` is asked for only when it has to be made anew.
@@ -57,7 +63,7 @@ impl Pace {
 
     #[cold]
     fn refresh(&self, now: Moment, all: impl FnOnce() -> Lengths) {
-        let After::Percentile(tenths) = self.config.after else { return };
+        let After::Percentile(tenths) = self.config().after else { return };
         let mut recent = match self.recent.try_lock() {
             Ok(recent) => recent,
             Err(TryLockError::Poisoned(recent)) => recent.into_inner(),
@@ -65,7 +71,7 @@ impl Pace {
         };
         self.fresh_until.store(now.plus(FRESH).to_raw(), Ordering::Relaxed);
         let seen = recent.of(now, &all());
-        let is_known = seen.count() >= enough(self.config.after);
+        let is_known = seen.count() >= enough(self.config().after);
         let known = if is_known { seen.quantile(f64::from(tenths) / 1_000.0) } else { None };
         self.percentile.store(known.unwrap_or(0), Ordering::Relaxed);
     }

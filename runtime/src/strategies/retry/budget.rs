@@ -77,12 +77,6 @@ impl Budget {
         }
     }
 
-    /// Grants no more than this from now on.
-    pub(crate) fn tighten(&self, allowance: Allowance) {
-        let mut ledger = self.ledger.lock();
-        ledger.allowance = ledger.allowance.stricter(allowance);
-    }
-
     /// Replaces what it grants.
     pub(crate) fn allow(&self, allowance: Allowance) {
         self.ledger.lock().allowance = allowance;

@@ -116,7 +116,7 @@ fn other_allowances_are_heeded() {
 #[test]
 fn tightened_it_grants_less_and_never_more() {
     let budget = new_budget(DEFAULT);
-    budget.tighten(Allowance { per_call: 1.0, per_second: 0.5 });
+    budget.allow(DEFAULT.stricter(Allowance { per_call: 1.0, per_second: 0.5 }));
     assert_eq!(left(budget, at(0)), 5);
     deposit(budget, 50, at(0));
     assert_eq!(left(budget, at(0)), 15);

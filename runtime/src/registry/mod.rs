@@ -10,22 +10,32 @@
 //! was only joined until then has stand-in figures, and the first declaration replaces them. The disagreement itself is
 //! reported by [`crate::check`], with all source lines.
 //!
+//! **Settings come after declarations** ([`named`]). What is declared is kept beside each instance, and what settings say of the name
+//! replaces it, figure by figure: an override beats the strictest declaration, and taken away leaves what was declared.
+//!
 //! **Those who only observe** share an instance of their own, the twin of the one that others enforce: observing must change
 //! nothing for anyone, and figures that are tried out by observing must not tighten those in force. The twin of `recs` is
 //! shown as `recs@observe`, a name that nobody can declare. Its figures are the strictest of those who observe, and where
 //! all of them only join, those of the name.
 //!
 //! Invariants: a name resolves to the same instance for ever; the figures in force are never looser than any declaration
-//! of the name; resolving happens once per site, never on the path of a call.
+//! of the name, unless settings say so; resolving happens once per site, never on the path of a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{OnceLock, PoisonError};
+
+mod named;
+
+use named::Kept;
+#[allow(unused_imports)] // for the part that divides a fleet's limits
+pub(crate) use named::{share_rate, share_slots};
 
 use crate::base::clock::Moment;
 #[cfg(feature = "testing")]
 use crate::call::world::{Copies, World};
 use crate::catalogue;
 use crate::declaration::Declaration;
+use crate::settings;
 use crate::strategies::breaker::{self, Breaker, Rules};
 use crate::strategies::bulkhead::{self, Bulkhead, Limits};
 use crate::strategies::isolate::{self, Workers};
@@ -34,11 +44,11 @@ use crate::strategies::retry::{self, Allowance, Budget};
 
 #[derive(Default)]
 struct Registry {
-    bulkheads: BTreeMap<Key, &'static Bulkhead>,
-    isolates: BTreeMap<&'static str, &'static Threads>,
-    breakers: BTreeMap<Key, &'static Breaker>,
-    budgets: BTreeMap<Key, &'static Budget>,
-    rates: BTreeMap<Key, &'static Rate>,
+    bulkheads: BTreeMap<Key, Kept<Bulkhead, Limits>>,
+    isolates: BTreeMap<&'static str, Kept<Threads, Limits>>,
+    breakers: BTreeMap<Key, Kept<Breaker, Rules>>,
+    budgets: BTreeMap<Key, Kept<Budget, Allowance>>,
+    rates: BTreeMap<Key, Kept<Rate, Figures>>,
     /// Breakers that belong to one function each; two functions of one name stay apart.
     own: BTreeMap<Owner, &'static Breaker>,
     /// Rates that belong to one function each.
@@ -68,8 +78,14 @@ impl Registry {
 /// A name, and whether those who only observe it are meant.
 type Key = (&'static str, bool);
 
-/// A function, by name, module and line.
-type Owner = (&'static str, &'static str, u32);
+/// A function, by name, module and line; and whether it only observes.
+type Owner = (&'static str, &'static str, u32, bool);
+
+/// The registry for somebody who resolves a name: whatever has one settles from then on when settings change.
+fn resolving() -> std::sync::MutexGuard<'static, Registry> {
+    settings::enrol_names(&named::NAMES);
+    registry()
+}
 
 fn registry() -> std::sync::MutexGuard<'static, Registry> {
     static REGISTRY: OnceLock<std::sync::Mutex<Registry>> = OnceLock::new();
@@ -109,31 +125,28 @@ pub(crate) fn bulkhead(config: &bulkhead::Config, observing: bool) -> &'static B
     let declared = [declared, config.limits].into_iter().flatten().reduce(Limits::stricter);
     let read = |it: &Declaration| it.bulkhead.map(|config| (config.name, it.observe.bulkhead, config.floor));
     let floor = [self::declared(key, read, u32::min), config.floor].into_iter().flatten().min();
-    let mut registry = registry();
+    let mut registry = resolving();
     let exists = registry.bulkheads.contains_key(&key);
     let is_first = registry.is_first_word("bulkhead", key, exists, declared.is_some());
     let id = registry.next_id();
     // Leaked on purpose, here and below: a name lives as long as the process, and guards then need no count of owners.
-    let live = *registry.bulkheads.entry(key).or_insert_with(|| {
+    let kept = registry.bulkheads.entry(key).or_insert_with(|| {
         let made = match (declared, floor) {
             (None, _) => Bulkhead::stand_in(id, shown(key)),
             // Nothing is learned from calls that are all let in, so a twin has as many slots as there can be.
             (Some(limits), Some(floor)) if !observing => Bulkhead::adaptive(id, shown(key), limits, floor),
             (Some(limits), _) => Bulkhead::new(id, shown(key), limits),
         };
-        Box::leak(Box::new(made))
+        Kept::new(Box::leak(Box::new(made)), declared.unwrap_or(Limits::UNDECLARED))
     });
+    kept.hear(declared, is_first, Limits::stricter);
+    let kept = *kept;
     drop(registry);
     if let (Some(limits), Some(floor), true) = (declared, floor, is_first && !observing) {
-        live.adapt(floor, limits);
-        return live;
+        kept.live.adapt(floor, limits);
     }
-    let limits = live.limits();
-    let tightened = declared.map_or(limits, |declared| if is_first { declared } else { limits.stricter(declared) });
-    if tightened != limits {
-        live.resize(tightened);
-    }
-    live
+    named::settle_bulkhead(key.0, &kept, &settings::current());
+    kept.live
 }
 
 /// Threads of their own, and the bulkhead in front that counts them.
@@ -148,22 +161,22 @@ pub(crate) fn isolate(config: &isolate::Config) -> &'static Threads {
     let named = declarations().filter_map(|declared| declared.isolate).filter(|other| other.name == name);
     let declared = named.filter_map(|other| other.limits).chain(config.limits).reduce(isolate::Limits::stricter);
     let in_words = |limits: isolate::Limits| Limits { slots: limits.threads, queue: limits.queue };
-    let mut registry = registry();
+    let declared = declared.map(in_words);
+    let mut registry = resolving();
     let exists = registry.isolates.contains_key(name);
     let is_first = registry.is_first_word("isolate", (name, false), exists, declared.is_some());
     let id = registry.next_id();
-    let live = *registry.isolates.entry(name).or_insert_with(|| {
-        let limits = in_words(declared.unwrap_or(isolate::Limits::UNDECLARED));
+    let kept = registry.isolates.entry(name).or_insert_with(|| {
+        let limits = declared.unwrap_or(in_words(isolate::Limits::UNDECLARED));
         let door = Box::leak(Box::new(Bulkhead::new(id, name, limits)));
-        Box::leak(Box::new(Threads { door, workers: Box::leak(Box::new(Workers::new(name))) }))
+        let threads = Threads { door, workers: Box::leak(Box::new(Workers::new(name))) };
+        Kept::new(Box::leak(Box::new(threads)), limits)
     });
+    kept.hear(declared, is_first, Limits::stricter);
+    let kept = *kept;
     drop(registry);
-    let (limits, declared) = (live.door.limits(), declared.map(in_words));
-    let tightened = declared.map_or(limits, |declared| if is_first { declared } else { limits.stricter(declared) });
-    if tightened != limits {
-        live.door.resize(tightened);
-    }
-    live
+    named::settle_isolate(name, &kept, &settings::current());
+    kept.live
 }
 
 /// How many may run over all keys of a bulkhead together: the smallest number that is declared.
@@ -181,11 +194,10 @@ pub(crate) fn enforced(name: &'static str) -> Option<&'static Bulkhead> {
 }
 
 /// The breaker a declaration names, or the function's own, which is known by the function's name; or the twin of either.
-pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &'static Breaker {
-    let observing = site.observe.breaker;
+pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config, observing: bool) -> &'static Breaker {
     let Some(name) = config.name else {
         let identity = &site.identity;
-        let owner = (identity.name, identity.module, identity.line);
+        let owner = (identity.name, identity.module, identity.line, observing);
         let rules = config.rules.unwrap_or(Rules::DEFAULT);
         let make = || &*Box::leak(Box::new(Breaker::new(shown((identity.name, observing)), rules)));
         return registry().own.entry(owner).or_insert_with(make);
@@ -194,50 +206,43 @@ pub(crate) fn breaker(site: &'static Declaration, config: &breaker::Config) -> &
     let read = |it: &Declaration| it.breaker.and_then(|config| Some((config.name?, it.observe.breaker, config.rules)));
     let declared = declared(key, read, Rules::stricter);
     let declared = [declared, config.rules].into_iter().flatten().reduce(Rules::stricter);
-    let mut registry = registry();
+    let mut registry = resolving();
     let exists = registry.breakers.contains_key(&key);
     let is_first = registry.is_first_word("breaker", key, exists, declared.is_some());
-    let live = *registry
-        .breakers
-        .entry(key)
-        .or_insert_with(|| Box::leak(Box::new(Breaker::new(shown(key), declared.unwrap_or(Rules::DEFAULT)))));
+    let rules = declared.unwrap_or(Rules::DEFAULT);
+    let make = || Kept::new(Box::leak(Box::new(Breaker::new(shown(key), rules))), rules);
+    let kept = registry.breakers.entry(key).or_insert_with(make);
+    kept.hear(declared, is_first, Rules::stricter);
+    let kept = *kept;
     drop(registry);
-    let rules = live.rules();
-    let tightened = declared.map_or(rules, |declared| if is_first { declared } else { rules.stricter(declared) });
-    if tightened != rules {
-        live.set_rules(tightened, Moment::now());
-    }
-    live
+    named::settle_breaker(name, &kept, &settings::current());
+    kept.live
 }
 
 /// The rate a declaration names, or the one that is its function's own; or the twin of either.
-pub(crate) fn rate(site: &'static Declaration, config: &rate::Config) -> &'static Rate {
-    let observing = site.observe.rate;
+pub(crate) fn rate(site: &'static Declaration, config: &rate::Config, observing: bool) -> &'static Rate {
     let Some(name) = config.name else {
         let identity = &site.identity;
         let figures = config.figures.unwrap_or(Figures::UNDECLARED);
         let mut registry = registry();
-        let own = registry.own_rates.entry((identity.name, identity.module, identity.line));
+        let own = registry.own_rates.entry((identity.name, identity.module, identity.line, observing));
         return own.or_insert_with(|| Box::leak(Box::new(Rate::new(shown((identity.name, observing)), figures))));
     };
     let key = (name, observing);
     let read = |it: &Declaration| it.rate.and_then(|config| Some((config.name?, it.observe.rate, config.figures)));
     let declared = declared(key, read, Figures::stricter);
     let declared = [declared, config.figures].into_iter().flatten().reduce(Figures::stricter);
-    let mut registry = registry();
+    let mut registry = resolving();
     let exists = registry.rates.contains_key(&key);
     let is_first = registry.is_first_word("rate", key, exists, declared.is_some());
-    let live = *registry
-        .rates
-        .entry(key)
-        .or_insert_with(|| Box::leak(Box::new(Rate::new(shown(key), declared.unwrap_or(Figures::UNDECLARED)))));
+    let figures = declared.unwrap_or(Figures::UNDECLARED);
+    let make = || Kept::new(Box::leak(Box::new(Rate::new(shown(key), figures))), figures);
+    let kept = registry.rates.entry(key).or_insert_with(make);
+    kept.hear(declared, is_first, Figures::stricter);
+    let kept = *kept;
     drop(registry);
-    let figures = live.figures();
-    let tightened = declared.map_or(figures, |declared| if is_first { declared } else { figures.stricter(declared) });
-    if tightened != figures {
-        live.set_figures(tightened);
-    }
-    live
+    named::settle_rate(name, &kept, &settings::current());
+    kept.live
 }
 
 /// The retry budget a declaration names, or one of the function's own; `None` where it is off.
@@ -251,17 +256,16 @@ pub(crate) fn budget(config: &retry::Config, observing: bool) -> Option<&'static
     let declared = declared(key, read, Allowance::stricter);
     let declared = [declared, config.budget].into_iter().flatten().reduce(Allowance::stricter);
     let allowance = declared.unwrap_or(Allowance::DEFAULT);
-    let mut registry = registry();
+    let mut registry = resolving();
     let exists = registry.budgets.contains_key(&key);
     let is_first = registry.is_first_word("budget", key, exists, declared.is_some());
-    let live = *registry.budgets.entry(key).or_insert_with(|| Box::leak(Box::new(Budget::new(allowance))));
+    let make = || Kept::new(Box::leak(Box::new(Budget::new(allowance))), allowance);
+    let kept = registry.budgets.entry(key).or_insert_with(make);
+    kept.hear(declared, is_first, Allowance::stricter);
+    let kept = *kept;
     drop(registry);
-    match declared {
-        Some(declared) if is_first => live.allow(declared),
-        Some(declared) => live.tighten(declared),
-        None => {}
-    }
-    Some(live)
+    named::settle_budget(name, &kept, &settings::current());
+    Some(kept.live)
 }
 
 fn declarations() -> impl Iterator<Item = &'static Declaration> {
@@ -278,7 +282,7 @@ pub(crate) fn bulkheads() -> Vec<&'static Bulkhead> {
             bulkhead(&config, declared.observe.bulkhead);
         }
     }
-    registry().bulkheads.values().copied().collect()
+    registry().bulkheads.values().map(|kept| kept.live).collect()
 }
 
 /// Every set of threads by name, those included that no call has reached yet.
@@ -287,7 +291,7 @@ pub(crate) fn isolates() -> Vec<&'static Threads> {
     for config in declarations().filter_map(|declared| declared.isolate).filter(|it| !known.contains(it.name)) {
         isolate(&config);
     }
-    registry().isolates.values().copied().collect()
+    registry().isolates.values().map(|kept| kept.live).collect()
 }
 
 /// Every rate by name, those included that no call has reached yet.
@@ -297,11 +301,12 @@ pub(crate) fn rates() -> Vec<&'static Rate> {
         if let Some(config) = declared.rate
             && !config.name.is_some_and(|name| known.contains(&(name, declared.observe.rate)))
         {
-            rate(declared, &config);
+            rate(declared, &config, declared.observe.rate);
         }
     }
     let registry = registry();
-    let mut all: Vec<_> = registry.rates.values().chain(registry.own_rates.values()).copied().collect();
+    let mut all: Vec<_> =
+        registry.rates.values().map(|kept| kept.live).chain(registry.own_rates.values().copied()).collect();
     all.sort_by_key(|rate| rate.name());
     all
 }
@@ -314,11 +319,12 @@ pub(crate) fn breakers() -> Vec<&'static Breaker> {
         if let Some(config) = declared.breaker
             && !config.name.is_some_and(|name| known.contains(&(name, declared.observe.breaker)))
         {
-            breaker(declared, &config);
+            breaker(declared, &config, declared.observe.breaker);
         }
     }
     let registry = registry();
-    let mut all: Vec<_> = registry.breakers.values().chain(registry.own.values()).copied().collect();
+    let mut all: Vec<_> =
+        registry.breakers.values().map(|kept| kept.live).chain(registry.own.values().copied()).collect();
     all.sort_by_key(|breaker| breaker.name());
     all
 }
