@@ -11,7 +11,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{Instant, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::fates::{self, Fates};
 use crate::outage::Run;
@@ -100,6 +100,7 @@ impl Board {
         let mut recent = [Recent::default(), Recent::default(), Recent::default()];
         let (begun, mut every, mut past) = (Instant::now(), 1, Vec::new());
         let mut beat = interval(TICK);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         for tick in 0_usize.. {
             beat.tick().await;
             let mut nows = [None; 3];

@@ -23,7 +23,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::{Instant, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::recent::Recent;
 use super::room::{Ended, Line, Room};
@@ -232,6 +232,8 @@ async fn read(floor: Arc<Floor>, stop: Stop) {
     let reading = async {
         let begun = Instant::now();
         let mut beat = interval(SAMPLE);
+        // Readings that are bunched would make rates of nothing.
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             beat.tick().await;
             for (line, recent) in floor.lines.iter().zip(&floor.recent) {

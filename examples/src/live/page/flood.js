@@ -38,7 +38,7 @@ function card(it, state) {
     el("p", { class: "quiet" }, `${it.share_percent} % of the calls; answers after ${length(it.answers_after_ms)}`),
     own ? room(state.own_room, [inside(it, "own_room")]) : el("p", { class: "quiet" }, `in the common room: ${it.common_room.working} working, ${it.common_room.waiting} waiting`),
     lines(`${it.name}: served a second over the last minute, from 0 to 12, now ${latest}`, 236, 12, [[it.name, points]]),
-    el("p", { class: "quiet" }, `served a second over the last minute, of 12; now ${latest.toFixed(1)}`),
+    el("p", { class: "quiet" }, `served a second over the last minute; upper line 12, now ${latest.toFixed(1)}`),
     table(null, ["calls", `last ${state.window_seconds} s`, "in all"], rows.map(([says, key]) => [says, count(it.window[key]), count(it.all[key])])),
     own ? el("p", {}, el("code", {}, it.attribute)) : null);
 }
@@ -66,7 +66,7 @@ function show(state) {
     ? `on: ${state.own_room.workers} workers and ${state.own_room.places} places for each`
     : `off: ${state.common_room.workers} workers and ${state.common_room.places} places for all`);
   by("common").hidden = state.switches.bulkheads && !state.dependencies.some((it) => isUsed(it, "common_room"));
-  say(by("common-says"), state.switches.bulkheads ? "Nobody comes in any more; who is in here stays until he is served." : "Whoever comes first gets the next free worker.");
+  say(by("common-says"), state.switches.bulkheads ? "Nobody comes in any more; the calls in here stay until they are answered." : "Whoever comes first gets the next free worker.");
   by("common-room").replaceChildren(room(state.common_room, state.dependencies.map((it) => inside(it, "common_room"))));
   by("dependencies").replaceChildren(...state.dependencies.map((it) => card(it, state)));
   by("counts").replaceChildren(...counts(state));
