@@ -33,6 +33,19 @@ async fn pools_report() -> Result<(), Error> {
     Ok(())
 }
 
+#[resilient(bulkhead = "pools-tail:8", guards = "pools-observed", timeout = "1s", idempotent, observe = "2%/runs:3")]
+async fn pools_observed() -> Result<(), Error> {
+    Ok(())
+}
+
+#[test]
+fn attempts_that_run_on_hold_connections_as_well() {
+    declare_pool("pools-observed", 10);
+    let finding = only("pools-observed");
+    let sum = "11 slots (8 of `pools-tail`, 3 that run on without one in `pools_observed`) lead to 10 connections";
+    assert!(finding.remedy.starts_with(sum), "{finding}");
+}
+
 #[tokio::test]
 async fn slots_above_the_connections_are_found_with_every_source_line() {
     Guard::named("pools-by-hand")

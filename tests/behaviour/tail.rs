@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::time::{Instant, sleep};
 use watertight::advice::{Advised, Curve};
 use watertight::metrics::ObservedFigures;
-use watertight::{AttemptFate, Error, ErrorKind, Fate, ObservedFate, deadline, resilient};
+use watertight::testing::World;
+use watertight::{AttemptFate, Error, ErrorKind, Fate, ObservedFate, deadline, resilient, shutdown};
 use watertight_tests::{AppError, assert_idle, ms, occupancy, site};
 
 fn observed(name: &str) -> ObservedFigures {
@@ -261,6 +262,28 @@ async fn a_method_that_owns_its_receiver_and_a_fallback_that_names_an_argument()
     assert_eq!(Arc::strong_count(&shop), 2, "what runs on holds it");
     sleep(ms(100)).await;
     assert_eq!((Arc::strong_count(&shop), observed("tail_method").watched()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_begins_to_stop_drops_what_runs_on_and_lets_nothing_more() {
+    #[resilient(timeout = "100ms", idempotent, observe = "100%")]
+    async fn tail_stops(held: Arc<()>) -> Result<(), Error> {
+        let _held = held;
+        pending().await
+    }
+
+    let _world = World::open();
+    let held = Arc::new(());
+    assert!(tail_stops(held.clone()).await.is_err());
+    let late = tokio::spawn(tail_stops(held.clone()));
+    sleep(ms(50)).await;
+    assert_eq!((observed("tail_stops").running, Arc::strong_count(&held)), (1, 3));
+    let drained = shutdown::drain(ms(1_000)).await;
+    assert!(drained.is_clean() && drained.took <= ms(150), "it waits for the call and for nobody else: {drained}");
+    assert!(late.await.unwrap().is_err());
+    let seen = observed("tail_stops");
+    assert_eq!((seen.running, seen.watched(), seen.by(ObservedFate::Stopped)), (0, 1, 1), "the second never ran on");
+    assert_eq!(Arc::strong_count(&held), 1);
 }
 
 #[test]

@@ -71,6 +71,41 @@ async fn functions_that_hurt_come_first_with_the_reason_and_counts_are_the_runti
     serving.stop().await;
 }
 
+#[resilient(timeout = "50ms", idempotent, observe = "100%/runs:32", fallback = || Ok(0))]
+async fn dash_observed(millis: u64) -> Result<u32, AppError> {
+    sleep(Duration::from_millis(millis)).await;
+    Ok(1)
+}
+
+#[tokio::test]
+async fn what_ran_on_beyond_the_timeout_is_drawn_there_with_its_interval() {
+    let serving = served().await;
+    join_all((0..24).map(|_| dash_observed(120))).await;
+    until(&serving, "api/wall", |_| {
+        watertight::snapshot()
+            .site("dash_observed")
+            .and_then(|it| it.observed.as_ref())
+            .is_some_and(|it| it.watched() == 24)
+    })
+    .await;
+    let wall = until(&serving, "api/wall", |wall| row(wall, "dash_observed")["total"] == 24).await;
+    let path = panels(row(&wall, "dash_observed"), "minutes");
+    let all = until(&serving, &path, |all| all["picker"]["observed"]["watched"] == 24).await;
+    assert_eq!(all["picker"]["observed"]["fates"]["answered"], 24);
+    assert_eq!((&all["picker"]["count"], &all["picker"]["cut_off"]), (&24.into(), &24.into()), "each is one attempt");
+    let beyond = all["latency"]["beyond"].as_array().unwrap();
+    assert_eq!(beyond.len(), 4, "every percentile lies there: {beyond:?}");
+    let median = &beyond[0]["length"];
+    let [low, length] = ["low_ms", "ms"].map(|end| median[end].as_f64().unwrap());
+    assert!(low <= length && (120.0..200.0).contains(&length), "{median}");
+    let cut = |ms: f64| {
+        all["picker"]["candidates"].as_array().unwrap().iter().find(|it| it["ms"].as_f64() >= Some(ms)).cloned()
+    };
+    let longer = cut(80.0).expect("among the candidates");
+    assert_eq!(longer["cut"]["share"], 1.0, "80 ms would not have been enough: {longer}");
+    serving.stop().await;
+}
+
 #[derive(Debug)]
 struct Flaky;
 

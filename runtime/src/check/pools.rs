@@ -4,6 +4,9 @@
 //! slots are measured counts with its ceiling, one that has slots for each key with its total, and without a total nothing
 //! bounds the sum. It guards a pool as soon as one function that names it says so.
 //!
+//! An attempt that runs on at its limit (`observe`) has given its slot back and may still hold a connection, so those that may run on count as
+//! well.
+//!
 //! Invariant: a pool that nobody guards is no finding.
 
 use std::collections::BTreeMap;
@@ -65,7 +68,12 @@ fn too_many(name: &'static str, said: &Said, guards: &Guards, declarations: &[&D
     bulkheads.sort_unstable();
     bulkheads.dedup();
     let size = size(said);
-    let sum = bulkheads.iter().try_fold(0_u64, |sum, (slots, _)| Some(sum + u64::from((*slots)?)));
+    let behind =
+        |it: &&&Declaration| it.bulkhead.is_some_and(|own| bulkheads.iter().any(|(_, name)| *name == own.name));
+    let on = declarations.iter().filter(behind);
+    let on: Vec<_> = on.filter_map(|it| Some((it.tail?.most(), it.identity.name))).collect();
+    let on_all: u64 = on.iter().map(|(runs, _)| u64::from(*runs)).sum();
+    let sum = bulkheads.iter().try_fold(on_all, |sum, (slots, _)| Some(sum + u64::from((*slots)?)));
     if sum.is_some_and(|sum| sum <= u64::from(size)) {
         return None;
     }
@@ -73,7 +81,9 @@ fn too_many(name: &'static str, said: &Said, guards: &Guards, declarations: &[&D
         Some(slots) => format!("{slots} of `{bulkhead}`"),
         None => format!("any number of `{bulkhead}`, which has slots for each key and no `/total`"),
     };
-    let parts: Vec<_> = bulkheads.iter().map(part).collect();
+    let parts = bulkheads.iter().map(part);
+    let parts: Vec<_> =
+        parts.chain(on.iter().map(|(runs, name)| format!("{runs} that run on without one in `{name}`"))).collect();
     let sum = sum.map_or_else(|| "any number of".to_owned(), |sum| sum.to_string());
     let remedy = format!(
         "{sum} slots ({}) lead to {size} connections, and those who find none wait in the pool's own queue, all kinds \

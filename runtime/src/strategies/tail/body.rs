@@ -182,3 +182,57 @@ fn hand_on(body: Released) {
         LETTER.set(Some(body));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Waker;
+
+    use super::super::Config;
+    use super::*;
+
+    /// A tail that draws every attempt, with a cap of ten times 100 ns.
+    fn all() -> &'static Tail {
+        Box::leak(Box::new(Tail::new(Config::new(1.0), 100)))
+    }
+
+    fn context(call: u64) -> Ambient {
+        Ambient { limit: Moment::now().plus(100), call, ..Ambient::here() }
+    }
+
+    fn polled<F: Future>(body: Pin<&mut F>) -> Poll<F::Output> {
+        body.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn edges_are_told_the_cap_by_one_that_was_drawn_and_the_limit_by_the_others() {
+        let context = context(7);
+        let _scope = context.enter();
+        let told = || async { Ambient::here().limit };
+        let Poll::Ready(drawn) = polled(pin!(observed(Some(all()), told()))) else { panic!("ready") };
+        let Poll::Ready(other) = polled(pin!(observed(None, told()))) else { panic!("ready") };
+        assert!(drawn >= context.limit.plus(800) && other == context.limit, "{drawn:?} {other:?}");
+        assert_eq!(Ambient::here().limit, context.limit, "and what was around is around again");
+    }
+
+    #[test]
+    fn only_its_own_calls_limit_has_a_body_handed_on_and_only_one_that_has_begun() {
+        let _scope = context(7).enter();
+        let begun = || {
+            let mut body = Box::pin(Some(observed(Some(all()), std::future::pending::<()>())));
+            assert!(polled(body.as_mut().as_pin_mut().expect("there")).is_pending());
+            body
+        };
+        let mut own = begun();
+        assert!(released(7, || own.set(None)).is_some());
+        let mut others = begun();
+        assert!(released(8, || others.set(None)).is_none(), "another call's limit");
+        let mut cancelled = begun();
+        cancelled.set(None);
+        assert!(released(7, || ()).is_none(), "dropped for another reason");
+        let mut fresh = Box::pin(Some(observed(Some(all()), std::future::pending::<()>())));
+        assert!(released(7, || fresh.set(None)).is_none(), "never polled");
+        let mut here = Box::pin(Some(observed(None, std::future::pending::<()>())));
+        assert!(released(7, || here.set(None)).is_none(), "not drawn");
+    }
+}

@@ -7,7 +7,7 @@ pub(super) fn draw(share: f64, roll: f64) -> u32 {
         return 1;
     }
     // Both logarithms are negative or zero.
-    let before = ((1.0 - roll).ln() / (1.0 - share).ln()).floor();
+    let before = ((-roll).ln_1p() / (-share).ln_1p()).floor();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 4e9
     let before = before.clamp(0.0, f64::from(u32::MAX - 1)) as u32;
     before + 1
