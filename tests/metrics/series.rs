@@ -32,6 +32,30 @@ async fn series_kept() -> Result<u32, AppError> {
     Ok(1)
 }
 
+#[resilient(timeout = "10ms", idempotent, observe = "100%")]
+async fn series_observed(takes: u64) -> Result<(), AppError> {
+    tokio::time::sleep(ms(takes)).await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_that_run_on_are_published_by_what_became_of_them() {
+    assert!(series_observed(15).await.is_err());
+    tokio::time::sleep(ms(10)).await;
+    let mut publisher = Publisher::new();
+    let scrape = Exporter::new().publish(&mut publisher);
+    let function = ("function", "series_observed");
+    scrape.assert_number(names::OBSERVED, &[function, ("outcome", "answered")], 1);
+    scrape.assert_number(names::OBSERVED, &[function, ("outcome", "no_room")], 0);
+    scrape.assert_number(names::ATTEMPTS, &[function, ("outcome", "timed_out")], 1);
+    let text = watertight::export::prometheus();
+    let counts = [names::OBSERVED_LATENCY, names::OBSERVED_UNANSWERED].map(|name| {
+        let line = format!("{name}_count{{function=\"series_observed\"");
+        text.lines().find(|it| it.starts_with(&line)).and_then(|it| it.rsplit(' ').next()).map(str::to_owned)
+    });
+    assert_eq!(counts, [Some("1".to_owned()), Some("0".to_owned())]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_series_is_one_of_the_list_with_its_kind_its_labels_and_its_help() {
     series(true).await.unwrap();
