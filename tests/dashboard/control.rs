@@ -14,7 +14,7 @@ use watertight::settings::{in_force, record};
 use watertight::{ErrorKind, resilient};
 use watertight_tests::{AppError, bulkhead};
 
-use crate::browser::{chromium, look};
+use crate::chromium::{chromium, look};
 use crate::{panels, row, served, until};
 
 #[resilient(timeout = "20s", bulkhead = "dash-set:3", retry = 2, breaker = "dash-set-breaker")]

@@ -32,4 +32,6 @@ parts! {
     "panels.js": SCRIPT;
     "picker.js": SCRIPT;
     "control.js": SCRIPT;
+    "compare.js": SCRIPT;
+    "groups.js": SCRIPT;
 }

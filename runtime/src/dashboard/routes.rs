@@ -9,6 +9,7 @@
 //! | `/api/catalogue` | every function with its settings, and the findings of the check |
 //! | `/api/advice` | [`advise`](crate::advise) |
 //! | `/metrics` | Prometheus text |
+//! | `/rules.yml`, `/grafana.json` | rules for Prometheus, a dashboard for Grafana, of the functions shown |
 //! | `POST /api/breaker` | `{"name": "..", "act": "isolate" or "reset"}`, with the token |
 //! | `POST /api/override`, `/api/revert` | a figure for so many minutes, see `control`; with the token |
 //!
@@ -52,6 +53,8 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/api/override", post(set))
         .route("/api/revert", post(revert))
         .route("/metrics", get(metrics))
+        .route("/rules.yml", get(rules))
+        .route("/grafana.json", get(grafana))
         .layer(DefaultBodyLimit::max(LONGEST))
         .layer(map_response(super::access::with_policy))
         .with_state(shared)
@@ -155,6 +158,15 @@ async fn revert(State(shared): Dash, headers: HeaderMap, body: String) -> Respon
         Ok(()) => control::revert(&shared, &serde_json::from_str(&body).unwrap_or_default()),
         Err(refused) => refused,
     }
+}
+
+async fn rules(State(shared): Dash) -> Response {
+    let rules = export::Monitoring::new().only(shared.shows).rules();
+    ([(CONTENT_TYPE, "application/yaml")], rules).into_response()
+}
+
+async fn grafana(State(shared): Dash) -> Response {
+    as_json(export::Monitoring::new().only(shared.shows).grafana())
 }
 
 async fn act_on_breaker(State(shared): Dash, headers: HeaderMap, body: String) -> Response {

@@ -2,8 +2,12 @@
 
 #[cfg(feature = "metrics")]
 mod facade;
+mod monitoring;
 mod prometheus;
 
 #[cfg(feature = "metrics")]
 pub use facade::{Publisher, publish, publish_every};
+#[cfg(feature = "json")]
+pub use monitoring::grafana;
+pub use monitoring::{Monitoring, rules};
 pub use prometheus::{OPENMETRICS, PROMETHEUS, openmetrics, prometheus};

@@ -15,6 +15,7 @@ pub(crate) mod changes;
 pub(crate) mod frame;
 pub(crate) mod marks;
 pub(crate) mod outcome;
+pub(crate) mod periods;
 pub(crate) mod ring;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -3,6 +3,7 @@
 import { el, say, svg } from "./dom.js";
 import { count, length, mark, percent, written } from "./format.js";
 import { figure } from "./charts.js";
+import { compare } from "./compare.js";
 
 const PAD = { left: 62, right: 12, top: 10, bottom: 22 };
 
@@ -17,8 +18,9 @@ export function picker(attempt) {
   const attribute = el("code");
   const copied = el("span", { role: "status" });
   const copy = el("button", { type: "button" }, "Copy");
+  const compared = compare(() => draw());
   const node = el("section", { class: "panel", "aria-labelledby": "p-picker" }, el("h3", { id: "p-picker" }, "Timeout picker"),
-    advice, it.node, el("p", { class: "slider" }, el("label", { for: "timeout" }, "Timeout "), range, " ", chosen), says,
+    advice, compared.node, it.node, el("p", { class: "slider" }, el("label", { for: "timeout" }, "Timeout "), range, " ", chosen), says,
     el("p", {}, "As an attribute: ", attribute, " ", copy, " ", copied, " ",
       attempt ? el("button", { type: "button", "data-act": "try", onclick: () => attempt(written(wanted)) }, "Try for 10 min") : null));
   let data = null;
@@ -59,7 +61,7 @@ export function picker(attempt) {
     range.setAttribute("aria-valuetext", length(now.ms));
     say(chosen, length(now.ms));
     curve(width, now);
-    read(now);
+    read(now, at);
   }
 
   function curve(width, now) {
@@ -73,7 +75,7 @@ export function picker(attempt) {
     it.back = (px) => from * Math.exp(((px - PAD.left) / inner.width) * Math.log(to / from));
     it.drawing.setAttribute("width", width);
     it.drawing.setAttribute("viewBox", `0 0 ${width} ${it.height}`);
-    const steps = (column) => data.curve.map((point, at) => `${at ? "L" : "M"}${x(point[0]).toFixed(1)} ${y(point[column]).toFixed(1)}`).join("");
+    const steps = (column, points = data.curve) => points.map((point, at) => `${at ? "L" : "M"}${x(point[0]).toFixed(1)} ${y(point[column]).toFixed(1)}`).join("");
     const back = [...data.curve].reverse().map((point) => `L${x(point[0]).toFixed(1)} ${y(point[2]).toFixed(1)}`).join("");
     const axis = svg("g", { class: "axis", "aria-hidden": "true" });
     for (let share = 1; share >= least; share /= 10) {
@@ -89,25 +91,27 @@ export function picker(attempt) {
       svg("rect", { x: beyond, y: PAD.top, width: Math.max(0, width - PAD.right - beyond), height: inner.height, fill: "url(#beyond)" }),
       svg("path", { class: "interval", d: `${steps(3)}${back}Z` }),
       svg("path", { class: "line q3", d: `M${PAD.left} ${y(1)}${steps(1).replace("M", "L")}` }),
+      ...compared.lines((points) => `M${PAD.left} ${y(1)}${steps(1, points).replace("M", "L")}`),
       ...(data.advice.timeout_ms ? [svg("line", { class: "line timeout", x1: x(data.advice.timeout_ms), x2: x(data.advice.timeout_ms), y1: PAD.top, y2: PAD.top + inner.height })] : []),
       svg("line", { class: "line chosen", x1: x(now.ms), x2: x(now.ms), y1: PAD.top, y2: PAD.top + inner.height }));
     it.drawing.setAttribute("aria-label", `Share of attempts that take longer than a length, known up to ${length(data.watched_until)}`);
-    it.legend.replaceChildren(...[["line q3", "share that takes longer"], ["line timeout", "timeout in force"], ["line chosen", "chosen"], ["hatched", `not observed: nobody ran longer than ${length(data.watched_until)}`]]
+    it.legend.replaceChildren(...[["line q3", "share that takes longer"], ["line timeout", "timeout in force"], ["line chosen", "chosen"], ...compared.legend(), ["hatched", `not observed: nobody ran longer than ${length(data.watched_until)}`]]
       .map(([kind, text]) => el("li", {}, el("span", { class: `key ${kind}`, "aria-hidden": "true" }), text)));
     say(it.readout, `From ${count(data.count)} attempts, ${count(data.cut_off)} of them cut off${on(data.observed)}.`);
     it.state = { summary: "Share of attempts that take longer", table: () => ({
-      head: ["timeout", "cuts off", "between", "slots", "at worst"],
-      rows: data.candidates.map((one) => [length(one.ms), percent(one.cut?.share), one.cut ? `${percent(one.cut.low)} and ${percent(one.cut.high)}` : "not observed", one.slots, length(one.worst)]),
+      head: ["timeout", "cuts off", "between", "slots", "at worst", ...compared.heads()],
+      rows: data.candidates.map((one, at) => [length(one.ms), percent(one.cut?.share), one.cut ? `${percent(one.cut.low)} and ${percent(one.cut.high)}` : "not observed", one.slots, length(one.worst), ...compared.cells(at)]),
     }) };
   }
 
-  function read(now) {
+  function read(now, at) {
     const lines = [
       ["cuts off", now.cut ? `${percent(now.cut.share)} of attempts (${percent(now.cut.low)} to ${percent(now.cut.high)}), ${count(now.per_hour)} an hour at ${count(data.rate)} attempts a second` : "not observed: nobody was watched for so long"],
       ["attempts a call", now.attempts === null ? "not observed" : data.retries_of_timeouts ? `${now.attempts.toFixed(3)}, since timeouts are tried again up to ${data.retries_of_timeouts} times` : "1, since timeouts are not tried again"],
       ["calls that fail", now.fails_if_not === null ? "not observed" : data.retries_of_timeouts ? `${percent(now.fails_if_independent)} if attempts fail independently, ${percent(now.fails_if_not)} if what is slow stays slow` : percent(now.fails_if_not)],
       ["at worst", now.worst === null ? "no end" : `${length(now.worst)} a call${now.deadline ? `, and its deadline is ${length(now.deadline)}` : ""}`],
       ["slots", `${count(now.occupied)} occupied on average (Little's law), if ${count(data.demand)} attempts a second got one, as many as asked${keyed ? ", over all keys" : ""}; with ${now.slots}, one in twenty waits at most`],
+      ...compared.says(at),
     ];
     says.replaceChildren(...lines.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, text)]));
     say(attribute, `timeout = "${written(now.ms)}"`);
@@ -121,6 +125,7 @@ export function picker(attempt) {
     const known = data.candidates.some((one) => one.ms === wanted);
     if (!known) wanted = data.advice.advised_timeout ? nearest(data) : data.advice.timeout_ms ?? data.candidates[Math.floor(data.candidates.length / 2)].ms;
     say(advice, advised(data.advice));
+    compared.update(data.compare);
     draw();
     if (it.details.open) it.details.dispatchEvent(new Event("toggle"));
   } };

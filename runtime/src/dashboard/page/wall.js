@@ -3,6 +3,7 @@
 import { el, say, svg } from "./dom.js";
 import { ago, count, length, percent } from "./format.js";
 import { spark } from "./charts.js";
+import { groups } from "./groups.js";
 
 const HEADS = [
   ["function", "Function"], ["harm", "Harmed a second"], ["fates", "Last minute"], ["rate", "Calls a second"],
@@ -14,7 +15,6 @@ export const GROUPS = { good: "ok", retried: "ok after a retry", fallback: "answ
 
 export function wall(base) {
   const search = el("input", { type: "search", id: "search", placeholder: "name, module or bulkhead", autocomplete: "off" });
-  const body = el("tbody", { role: "rowgroup" });
   const totals = el("p", { class: "totals" });
   const rows = new Map();
   const named = el("div", { class: "chips" });
@@ -22,14 +22,16 @@ export function wall(base) {
   const findings = el("section", { "aria-labelledby": "findings", hidden: true }, el("h2", { id: "findings" }, "Findings of the check"), el("ol", { class: "changes" }));
   ask(base, findings);
   const empty = el("p", { class: "empty", hidden: true }, "No function's name, module or bulkhead has that in it.");
+  const table = el("table", { class: "wall", role: "table" },
+    el("caption", { class: "quiet" }, "Every annotated function, those first that harmed most callers in the last ten seconds"),
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, HEADS.map(([kind, text]) => el("th", { scope: "col", role: "columnheader", class: kind }, text)))));
+  let last = null;
+  const grouping = groups(table, HEADS.length, () => last && arrange());
   const node = el("div", {},
     el("section", { "aria-labelledby": "functions" },
       el("div", { class: "bar" }, el("h2", { id: "functions" }, "Functions"), totals,
-        el("label", { for: "search" }, "Find "), search),
-      el("table", { class: "wall", role: "table" },
-        el("caption", { class: "quiet" }, "Every annotated function, those first that harmed most callers in the last ten seconds"),
-        el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, HEADS.map(([kind, text]) => el("th", { scope: "col", role: "columnheader", class: kind }, text)))),
-        body), empty),
+        grouping.node, el("span", {}, el("label", { for: "search" }, "Find "), search)),
+      table, empty),
     el("section", { "aria-labelledby": "named" }, el("h2", { id: "named" }, "Bulkheads and breakers"), named),
     el("section", { "aria-labelledby": "changes" }, el("h2", { id: "changes" }, "Changes"), changes), findings);
 
@@ -41,6 +43,11 @@ export function wall(base) {
       if (!row.node.hidden) shown += 1;
     }
     empty.hidden = shown > 0;
+    grouping.tidy();
+  };
+  const arrange = () => {
+    grouping.arrange(last.sites, (site) => rows.get(site.id).node);
+    filter();
   };
   search.addEventListener("input", filter);
 
@@ -49,18 +56,12 @@ export function wall(base) {
     title: "watertight",
     update(data) {
       say(totals, `${count(data.calls_per_second)} calls a second, ${count(data.harmed_per_second)} of them harmed`);
-      const order = data.sites.map((site) => {
+      last = data;
+      for (const site of data.sites) {
         if (!rows.has(site.id)) rows.set(site.id, makeRow());
-        const row = rows.get(site.id);
-        row.update(site, data.classes);
-        return row.node;
-      });
-      // A row is not pulled away from under a pointer or the focus.
-      const busy = body.matches(":hover") || body.contains(document.activeElement);
-      if (!busy || body.children.length !== order.length) {
-        if (order.some((row, at) => body.children[at] !== row)) body.replaceChildren(...order);
+        rows.get(site.id).update(site, data.classes);
       }
-      filter();
+      arrange();
       named.replaceChildren(...data.bulkheads.map(bulkheadChip), ...data.breakers.map(breakerChip));
       changes.replaceChildren(...(data.changes.length ? data.changes.map((it) => el("li", {}, el("span", { class: "when" }, ago(it.ago)), " ", it.text))
         : [el("li", { class: "quiet" }, "nothing has changed since the dashboard was opened")]));

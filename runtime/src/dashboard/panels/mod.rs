@@ -10,6 +10,7 @@
 //! | `fates` | how calls ended, one class per call |
 //! | `latency` | bands of latency over time, with the timeout and what lies beyond it |
 //! | `picker` | what another timeout would do |
+//! | `compare` | the same of the last minutes and of those before, side by side |
 //! | `retry` | attempts per call, the success ladder, why no further attempt followed |
 //! | `compartment` | bulkheads and threads: high-water marks, waits, who shares them |
 //! | `breaker` | states over time, and what caused each change |
@@ -20,6 +21,7 @@
 //! frame comes first.
 
 mod breaker;
+mod compare;
 mod compartment;
 mod deadline;
 mod fates;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{View, curve};
+use super::{View, compare, curve};
 use crate::advice::{Curve, SiteAdvice, cut_by, ms, sizing};
 use crate::call::ObservedFate;
 use crate::dashboard::history::marks::Marks;
@@ -48,7 +48,8 @@ pub(super) fn panel(view: &View<'_>) -> Value {
         "rate": rate,
         "demand": demand,
         "retries_of_timeouts": retried,
-        "candidates": candidates.into_iter().map(|it| candidate(view, &curve, it, [rate, demand], retried)).collect::<Vec<_>>(),
+        "compare": compare::panel(view, &candidates),
+        "candidates": candidates.iter().map(|it| candidate(view, &curve, *it, [rate, demand], retried)).collect::<Vec<_>>(),
     })
 }
 
@@ -67,7 +68,7 @@ fn retries_of_timeouts(declaration: &Declaration) -> u32 {
 }
 
 /// Length, share beyond, and the ends of the interval.
-fn points(curve: &Curve) -> Vec<[f64; 4]> {
+pub(super) fn points(curve: &Curve) -> Vec<[f64; 4]> {
     let all: Vec<_> = curve.steps().collect();
     let first = all.iter().position(|(_, beyond, _)| beyond.share < 1.0).unwrap_or(0);
     let kept = all
