@@ -35,6 +35,12 @@ pub(crate) enum Command {
     Outage(OutageArgs),
     /// Every guarded function with its settings and worst case, and what is wrong with them; exit code 1 if anything is.
     Check(CheckArgs),
+    /// Recording and alert rules for Prometheus, from what every guarded function declares.
+    Rules(RulesArgs),
+    /// A Grafana dashboard over the same figures, as JSON.
+    Grafana,
+    /// A service's dashboard in this terminal: which function hurts users now, and why.
+    Top(TopArgs),
     /// Published experiments on slow dependencies, bare and guarded, each with a verdict on its claims.
     Lab(LabArgs),
     /// A page with two switches: who drowns when one of three dependencies is slow, in a common room and in one each.
@@ -85,6 +91,23 @@ pub(crate) struct CheckArgs {
     /// As JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RulesArgs {
+    /// How long something has to be wrong before an alert fires.
+    #[arg(long = "for", default_value_t = 120, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    pub(crate) hold: u64,
+    /// Over how long rates are taken; four scrapes should fit in.
+    #[arg(long, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) window: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TopArgs {
+    /// Where a dashboard is served, by `watertight::dashboard::serve` or inside a service's own server.
+    #[arg(default_value = "http://127.0.0.1:7878/", value_name = "URL")]
+    pub(crate) url: String,
 }
 
 #[derive(Args, Debug)]
@@ -139,7 +162,7 @@ mod tests {
         <Cli as CommandFactory>::command().debug_assert();
         let settings = |words: &[&str]| match Cli::parse_from(words).command() {
             Command::Outage(args) => args.settings(),
-            _ => panic!("another command"),
+            other => panic!("another command: {other:?}"),
         };
         let given = settings(&["demo", "--clients", "7"]);
         assert_eq!((given.load.clients, given.load.length.as_secs()), (7, 15));

@@ -14,6 +14,7 @@
 //!                                   progress, report   shows it while it runs, and after
 //!                                   live     the outage and the flood as pages to watch
 //!                                   lab      the published experiments, each bare and guarded
+//!                                   top      a dashboard in the terminal, of whatever process serves one
 //! ```
 //!
 //! Invariants:
@@ -36,4 +37,5 @@ pub mod server;
 pub mod shop;
 pub mod stop;
 pub mod tally;
+pub mod top;
 pub mod vendor;

@@ -10,6 +10,10 @@
 //!
 //! `cargo run --release -- check` lists every guarded function of this binary and what is wrong with their settings.
 //!
+//! `cargo run --release -- rules` and `-- grafana` write what watches these functions from outside.
+//!
+//! `cargo run --release -- top URL` shows a service's dashboard in the terminal.
+//!
 //! Exit code 0 after a complete run, 130 after Ctrl-C (partial results are printed and called so), 1 when something
 //! could not be set up or the check found something, 2 for a wrong argument.
 //!
@@ -28,19 +32,21 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
 use watertight::dashboard::Dashboard;
+use watertight::export::Monitoring;
 use watertight_examples::lab;
 use watertight_examples::live::board::Board;
 use watertight_examples::live::{self, Live};
 use watertight_examples::outage::{self, Outage};
 use watertight_examples::progress::Progress;
 use watertight_examples::report::{json, story, table};
-use watertight_examples::stop;
+use watertight_examples::{stop, top};
 
-use args::{CheckArgs, Cli, Command, OutageArgs};
+use args::{CheckArgs, Cli, Command, OutageArgs, TopArgs};
 
 /// What a shell expects of a program ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
@@ -50,6 +56,9 @@ async fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().command() {
         Command::Outage(args) => run_outage(&args).await,
         Command::Check(CheckArgs { json }) => Ok(run_check(json)),
+        Command::Rules(args) => Ok(print(&watched().hold(seconds(args.hold)).window(seconds(args.window)).rules())),
+        Command::Grafana => Ok(print(&watched().grafana())),
+        Command::Top(TopArgs { url }) => top::run(&url).await.map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => lab_command::run(&args).await,
         Command::Flood(args) => flood_command::run(&args).await,
         Command::Piece(piece) => by_hand::run(piece).await,
@@ -71,6 +80,21 @@ fn run_check(json: bool) -> ExitCode {
     };
     let _ = std::io::stdout().write_all(text.as_bytes());
     if report.deny().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What a service's own `rules` and `grafana` commands need: those functions alone that somebody runs.
+fn watched() -> Monitoring {
+    Monitoring::new().only(|function| !lab::owns(function.file))
+}
+
+fn print(text: &str) -> ExitCode {
+    // A reader who left early, as `head` does, is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
 }
 
 async fn run_outage(args: &OutageArgs) -> anyhow::Result<ExitCode> {
