@@ -73,6 +73,7 @@ async fn run(bench: &Bench) -> anyhow::Result<Outcome> {
         () = bench.live.follow("all fast, then recs slow", fast + slow, String::new) => return Ok(outcome),
     };
     outcome.tables.push(table(&seen));
+    outcome.remarks.push("A call that came just before recs turned slow may be served after.".to_owned());
     outcome.plots.push(plot(&seen));
     judge(&seen, slow, &mut outcome);
     Ok(outcome)
