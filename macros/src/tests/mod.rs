@@ -8,6 +8,7 @@ mod grammar;
 mod limits;
 mod messages;
 mod strategies;
+mod tail;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -12,7 +12,7 @@ use crate::registry;
 use crate::settings::{self, Subject};
 use crate::strategies::breaker::Causes;
 use crate::strategies::tail::Tail;
-use crate::strategies::{bulkhead, hedge, rate, retry, timeout};
+use crate::strategies::{bulkhead, hedge, rate, retry};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,7 +21,6 @@ impl Pipeline {
         let declared = entry.declaration;
         let observe = declared.observe;
         let retry = declared.retry.filter(|_| !observe.retry).map(|config| Retries::build(config, false));
-        let timeout = declared.timeout.filter(|_| !observe.timeout).map(timeout::Config::nanos);
         let built = Self {
             declared,
             identity: &declared.identity,
@@ -38,7 +37,7 @@ impl Pipeline {
             faults: declared.breaker.map_or(Causes::DEFAULT, |config| config.on),
             rate: declared.rate.filter(|_| !observe.rate).map(|config| Throttle::build(declared, &config, false)),
             bulkhead: compartment(declared),
-            tail: declared.tail.zip(timeout).map(|(config, timeout)| Box::new(Tail::new(config, timeout))),
+            tail: declared.tail.map(|config| Box::new(Tail::new(config))),
             can_say_so: declared.can_be_told(),
             plain: declared.form == Form::Plain,
             fallback: declared.fallback.and_then(|config| Answerer::of(config, declared.form == Form::ByHand)),

@@ -12,11 +12,12 @@ use crate::base::clock::Moment;
 use crate::strategies::tail::body::{Observed, released};
 use crate::strategies::tail::{CutOff, Tail};
 
-/// What draws the attempts of a site, if anything does.
+/// What draws the attempts of a site, if anything does, and how long one may run in all under the timeout in force.
 #[inline]
-pub fn tail(call: &Pin<&mut Call>) -> Option<&'static Tail> {
+pub fn tail(call: &Pin<&mut Call>) -> Option<(&'static Tail, u64)> {
     let pipeline: &'static super::Pipeline = call.pipeline;
-    pipeline.tail.as_deref()
+    let tail = pipeline.tail.as_deref()?;
+    Some((tail, tail.cap(pipeline.live.timeout.get())?))
 }
 
 /// How the answers of a kind are told from errors.
@@ -59,7 +60,9 @@ impl Call {
         let this = self.as_mut().project();
         let pipeline: &'static super::Pipeline = this.pipeline;
         if let (Some(tail), Some(body)) = (&pipeline.tail, this.seldom.take_released()) {
-            tail.watch(pipeline.tally, body, CutOff { started_at, ran, context });
+            // Where the timeout was changed in between, what it would be now has to do; without one it ends here.
+            let cap = tail.cap(pipeline.live.timeout.get()).unwrap_or(ran);
+            tail.watch(pipeline.tally, body, CutOff { started_at, cap, ran, context });
         }
     }
 }

@@ -42,11 +42,11 @@ pin_project! {
     }
 }
 
-/// Makes the body of an attempt one that may be left running, if it is drawn.
+/// Makes the body of an attempt one that may be left running for so many nanoseconds in all, if it is drawn.
 #[inline]
-pub fn observed<F: Future + Send + 'static>(tail: Option<&'static Tail>, body: F) -> Observed<F> {
+pub fn observed<F: Future + Send + 'static>(tail: Option<(&'static Tail, u64)>, body: F) -> Observed<F> {
     match tail {
-        Some(tail) if tail.draws() => Observed { here: None, apart: Some(Apart::new(tail.cap, body)) },
+        Some((tail, cap)) if tail.draws() => Observed { here: None, apart: Some(Apart::new(cap, body)) },
         _ => Observed { here: Some(body), apart: None },
     }
 }
@@ -191,9 +191,9 @@ mod tests {
     use super::super::Config;
     use super::*;
 
-    /// A tail that draws every attempt, with a cap of ten times 100 ns.
-    fn all() -> &'static Tail {
-        Box::leak(Box::new(Tail::new(Config::new(1.0), 100)))
+    /// A tail that draws every attempt, with a cap of 1000 ns.
+    fn all() -> (&'static Tail, u64) {
+        (Box::leak(Box::new(Tail::new(Config::new(1.0)))), 1_000)
     }
 
     fn context(call: u64) -> Ambient {

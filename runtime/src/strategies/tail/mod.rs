@@ -70,19 +70,21 @@ pub(crate) use watch::CutOff;
 /// A site's draws, and what bounds those that run on.
 #[derive(Debug)]
 pub struct Tail {
-    share: f64,
-    most: u32,
-    /// Nanoseconds from the attempt's start.
-    cap: u64,
+    config: Config,
     /// Per thread: attempts until one is drawn, that one included; 0 where that is still to be rolled.
     left: [AtomicU32; CELLS],
 }
 
 impl Tail {
-    /// Of a site with this timeout in nanoseconds.
-    pub(crate) fn new(config: Config, timeout: u64) -> Self {
-        let (share, most, cap) = (config.share, config.most(), config.longest(timeout));
-        Self { share, most, cap, left: [const { AtomicU32::new(0) }; CELLS] }
+    pub(crate) fn new(config: Config) -> Self {
+        Self { config, left: [const { AtomicU32::new(0) }; CELLS] }
+    }
+
+    /// How long an attempt may run in all under the timeout in force, in nanoseconds; `None` where that is no longer than the
+    /// timeout, which settings can make longer than a cap that was written.
+    #[inline]
+    pub(crate) fn cap(&self, timeout: Option<u64>) -> Option<u64> {
+        timeout.and_then(|timeout| Some(self.config.longest(timeout)).filter(|cap| *cap > timeout))
     }
 
     /// Whether the attempt about to be made is drawn.
@@ -92,7 +94,7 @@ impl Tail {
         let left = &self.left[Lane::here().cell()];
         let mut now = left.load(Ordering::Relaxed);
         if now == 0 {
-            now = decide::draw(self.share, roll());
+            now = decide::draw(self.config.share, roll());
         }
         left.store(now - 1, Ordering::Relaxed);
         now == 1
@@ -105,18 +107,19 @@ mod tests {
 
     #[test]
     fn the_share_is_drawn() {
-        let tail = Tail::new(Config::new(0.02), 1_000);
+        let tail = Tail::new(Config::new(0.02));
         let drawn = (0..200_000).filter(|_| tail.draws()).count();
         assert!((3_600..4_400).contains(&drawn), "{drawn}, and 4000 are expected");
-        let all = Tail::new(Config::new(1.0), 1_000);
+        let all = Tail::new(Config::new(1.0));
         assert!((0..100).all(|_| all.draws()));
     }
 
     #[test]
     fn ten_timeouts_and_two_runs_unless_said_otherwise() {
-        let plain = Tail::new(Config::new(0.5), 300);
-        assert_eq!((plain.most, plain.cap), (2, 3_000));
-        let said = Tail::new(Config::new(0.5).runs(8).cap(700), 300);
-        assert_eq!((said.most, said.cap), (8, 700));
+        let plain = Tail::new(Config::new(0.5));
+        assert_eq!((plain.config.most(), plain.cap(Some(300)), plain.cap(Some(500))), (2, Some(3_000), Some(5_000)));
+        let said = Tail::new(Config::new(0.5).runs(8).cap(700));
+        assert_eq!((said.config.most(), said.cap(Some(300))), (8, Some(700)));
+        assert_eq!((said.cap(Some(800)), said.cap(None)), (None, None), "there is nothing beyond to see");
     }
 }

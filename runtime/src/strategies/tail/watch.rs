@@ -23,6 +23,8 @@ use crate::call::tally::Tally;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutOff {
     pub(crate) started_at: Moment,
+    /// How long it may run in all, in nanoseconds.
+    pub(crate) cap: u64,
     /// Nanoseconds it had run.
     pub(crate) ran: u64,
     /// What its body inherits.
@@ -33,10 +35,10 @@ impl Tail {
     /// Lets a body run on, if there is a place, a runtime, and no end in sight; drops it otherwise.
     #[cold]
     pub(crate) fn watch(&self, tally: &'static Tally, body: Released, cut: CutOff) {
-        let until = cut.started_at.plus(self.cap);
+        let until = cut.started_at.plus(cut.cap);
         let context = Ambient { deadline: Deadline { at: until, since: cut.started_at }, limit: until, ..cut.context };
         let handle = Handle::try_current().ok().filter(|_| tally.intake.is_open());
-        let Some(handle) = handle.filter(|_| tally.beyond.begin(self.most)) else {
+        let Some(handle) = handle.filter(|_| tally.beyond.begin(self.config.most())) else {
             let _scope = cut.context.enter();
             drop(body);
             return;
