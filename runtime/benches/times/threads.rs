@@ -9,12 +9,14 @@ use std::sync::LazyLock;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::time::Duration;
 
-use criterion::Criterion;
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use watertight::resilient;
 
-use crate::{CALLS, Failed, current_thread};
+use crate::CALLS;
+use crate::rows::{Failed, one_thread};
 
 #[resilient(isolate = "bench-isolate:1", timeout = "300ms")]
 async fn isolated(n: u32) -> Result<u32, Failed> {
@@ -63,12 +65,14 @@ fn plain_runtime(runtime: &Runtime, n: u32) -> Result<u32, Failed> {
 }
 
 pub(crate) fn all(criterion: &mut Criterion) {
-    let runtime = current_thread();
+    let runtime = one_thread();
     let mut group = criterion.benchmark_group("threads");
-    group.sample_size(20);
-    thousand!(group, runtime, "isolated", |n| isolated(n));
-    thousand!(group, runtime, "spawn_blocking", |n| tokio::task::spawn_blocking(move || black_box(n)));
-    thousand!(group, runtime, "hand", |n| by_oneshot(n));
+    group.throughput(Throughput::Elements(u64::from(CALLS)));
+    asynchronous(&mut group, &runtime, "isolated", async |n| drop(black_box(isolated(n).await)));
+    asynchronous(&mut group, &runtime, "hand", async |n| drop(black_box(by_oneshot(n).await)));
+    asynchronous(&mut group, &runtime, "spawn_blocking", async |n| {
+        drop(black_box(tokio::task::spawn_blocking(move || black_box(n)).await));
+    });
     for (name, call) in [("plain", plain as fn(u32) -> Result<u32, Failed>), ("plain_hand", plain_hand)] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| (0..CALLS).for_each(|n| drop(black_box(call(n)))));
@@ -78,4 +82,21 @@ pub(crate) fn all(criterion: &mut Criterion) {
         bencher.iter(|| (0..CALLS).for_each(|n| drop(black_box(plain_runtime(&runtime, n)))));
     });
     group.finish();
+}
+
+fn asynchronous(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    runtime: &Runtime,
+    name: &str,
+    mut call: impl AsyncFnMut(u32),
+) {
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| {
+            runtime.block_on(async {
+                for n in 0..CALLS {
+                    call(n).await;
+                }
+            });
+        });
+    });
 }
