@@ -15,6 +15,7 @@
 //! declarations of one name are no finding.
 
 mod finding;
+mod fleet;
 mod pools;
 mod sharing;
 #[cfg(test)]
@@ -32,9 +33,10 @@ use crate::settings::{self, SiteInForce};
 use crate::strategies::breaker::{Rules, Window};
 use crate::strategies::bulkhead::{self, Limits};
 use crate::strategies::isolate::Limits as Threads;
-use crate::strategies::rate::Figures;
+use crate::strategies::rate::{self, Figures};
 use crate::strategies::retry::Allowance;
 pub use finding::{Finding, Problem, Report};
+use fleet::judge_fleet;
 use pools::judge_pools;
 use sharing::judge_sharing;
 use time::judge_time;
@@ -108,18 +110,19 @@ fn complete(mut report: Report, entries: &[Entry]) -> Report {
 /// What is wrong with these, inside a deadline if there is one around everything.
 fn judge_declarations(declarations: &[&'static Declaration], around: Option<Duration>) -> Report {
     let bulkheads = named(declarations, |it| {
-        let figures = |to: &bulkhead::Config| to.limits.map(|limits| Slots { limits, total: to.total });
+        let figures =
+            |to: &bulkhead::Config| to.limits.map(|limits| Slots { limits, total: to.total, fleet: to.fleet });
         it.bulkhead.map(|to| (to.name, it.observe.bulkhead, figures(&to)))
     });
     let isolates = named(declarations, |it| it.isolate.map(|to| (to.name, false, to.limits)));
     let breakers = named(declarations, |it| it.breaker.and_then(|to| Some((to.name?, it.observe.breaker, to.rules))));
-    let rates = named(declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.figures))));
+    let rates = named(declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, Tokens::of(&to)))));
     let budgets =
         named(declarations, |it| it.retry.and_then(|to| Some((to.budget_name?, it.observe.retry, to.budget))));
     let bulkheads = judge_all("bulkhead", &bulkheads, Slots::stricter);
     let isolates = judge_all("isolate", &isolates, Threads::stricter);
     let breakers = judge_all("breaker", &breakers, Rules::stricter);
-    let rates = judge_all("rate", &rates, Figures::stricter);
+    let rates = judge_all("rate", &rates, Tokens::stricter);
     let budgets = judge_all("budget", &budgets, Allowance::stricter);
     let slots = by_half("bulkhead", declarations, |it| it.bulkhead.map(|to| (to.name, it.observe.bulkhead, to.keyed)));
     let tokens = by_half("rate", declarations, |it| it.rate.and_then(|to| Some((to.name?, it.observe.rate, to.keyed))));
@@ -129,7 +132,8 @@ fn judge_declarations(declarations: &[&'static Declaration], around: Option<Dura
     let in_force: Vec<&Declaration> = in_force.iter().collect();
     let pools = judge_pools(&in_force);
     let (shared, time) = (judge_sharing(declarations), judge_time(&in_force, around));
-    let all = [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools, hedges, shared, time];
+    let alone = judge_fleet(declarations);
+    let all = [bulkheads, isolates, breakers, rates, budgets, slots, tokens, pools, hedges, shared, alone, time];
     Report { findings: all.concat(), in_force: Vec::new() }
 }
 
@@ -235,12 +239,36 @@ fn by_half(
 struct Slots {
     limits: Limits,
     total: Option<u32>,
+    fleet: bool,
 }
 
 impl Slots {
     fn stricter(self, other: Self) -> Self {
         let total = [self.total, other.total].into_iter().flatten().min();
-        Self { limits: self.limits.stricter(other.limits), total }
+        Self { limits: self.limits.stricter(other.limits), total, fleet: self.fleet || other.fleet }
+    }
+}
+
+/// A rate's figures, and whether they are a fleet's.
+#[derive(Clone, Copy, PartialEq)]
+struct Tokens {
+    figures: Figures,
+    fleet: bool,
+}
+
+impl Tokens {
+    fn of(config: &rate::Config) -> Option<Self> {
+        config.figures.map(|figures| Self { figures, fleet: config.fleet })
+    }
+
+    fn stricter(self, other: Self) -> Self {
+        Self { figures: self.figures.stricter(other.figures), fleet: self.fleet || other.fleet }
+    }
+}
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.figures, if self.fleet { ", over the fleet" } else { "" })
     }
 }
 
@@ -248,7 +276,8 @@ impl fmt::Display for Slots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Limits { slots, queue } = self.limits;
         write!(f, "{slots} slots, queue of {queue}")?;
-        self.total.map_or(Ok(()), |total| write!(f, ", total of {total}"))
+        self.total.map_or(Ok(()), |total| write!(f, ", total of {total}"))?;
+        f.write_str(if self.fleet { ", over the fleet" } else { "" })
     }
 }
 

@@ -41,6 +41,7 @@
 //! | `rate` | off | the key `rate`, through the `governor` crate |
 //! | `tracing` | off | events on refusals, cut-offs, overruns and breaker changes; `docs/metrics.md` |
 //! | `tower` | off | [`Guard`]s as `tower` layers |
+//! | `redis` | off | [`fleet`]: limits that hold over all processes, by shares that are leased from a Redis |
 //! | `axum`, `http` | off | `integrations`: deadlines that come in with a request, and errors as responses |
 //! | `tonic` | off | `integrations`: deadlines that travel by gRPC, in and out |
 //! | `reqwest` | off | `integrations`: deadlines that go out with a request |
@@ -62,6 +63,7 @@ pub mod check;
 pub mod dashboard;
 mod declaration;
 pub mod export;
+pub mod fleet;
 pub mod guard;
 pub mod integrations;
 pub mod listing;
@@ -69,6 +71,7 @@ pub mod metrics;
 mod pipeline;
 mod pools;
 mod registry;
+mod replicas;
 pub mod settings;
 pub mod shutdown;
 mod site;
@@ -144,6 +147,10 @@ mod pages {
 
     #[doc = include_str!("../../docs/strategies/keyed.md")]
     struct Keyed;
+
+    #[cfg(all(feature = "redis", feature = "rate"))]
+    #[doc = include_str!("../../docs/fleet.md")]
+    struct Fleet;
 
     #[cfg(feature = "rate")]
     #[doc = include_str!("../../docs/strategies/rate.md")]

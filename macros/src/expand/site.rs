@@ -129,7 +129,8 @@ fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {
     let queue = declared.queue.map(|queue| quote!(.queue(#queue)));
     let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
     let total = declared.total.map(|slots| quote!(.total(#slots)));
-    quote!(#declaration #queue #wait #total)
+    let fleet = declared.fleet.then(|| quote!(.fleet()));
+    quote!(#declaration #queue #wait #total #fleet)
 }
 
 fn threads(threads: &Threads, config: &TokenStream) -> TokenStream {
@@ -152,11 +153,12 @@ fn rate(rate: &Rate, keyed: Option<&TokenStream>, at: Span, paths: &Paths<'_>) -
             let (count, unit) = (declared.count, declared.unit);
             let burst = declared.burst.map(|burst| quote!(.burst(#burst)));
             let wait = declared.wait.map(|nanos| quote!(.wait(#nanos)));
+            let fleet = declared.fleet.then(|| quote!(.fleet()));
             let made = name.as_ref().map_or_else(
                 || quote!(#config::own(#count, #unit)),
                 |name| quote!(#config::named(#name, #count, #unit)),
             );
-            quote!(#made #burst #wait)
+            quote!(#made #burst #wait #fleet)
         }
         (None, None) => TokenStream::new(),
     };

@@ -1,4 +1,4 @@
-//! `bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION]]"`, or `"NAME:auto[/floor:N][/ceiling:N]…"`.
+//! `bulkhead = "NAME[:SLOTS[/queue:N][/wait:DURATION][/fleet]]"`, or `"NAME:auto[/floor:N][/ceiling:N]…"`.
 //!
 //! One string rather than a list of keys, because this is read far more often than it is written: `"recs:8/queue:16"`
 //! is also how a bulkhead appears in the settings file, in errors and on the dashboard, so the eye learns it once.
@@ -9,6 +9,7 @@
 //! Invariants
 //! - Floor and ceiling are only ever set where the slots are `auto`, the floor never above the ceiling.
 //! - A declared bulkhead has 1 to 1 000 000 slots, and slots and queue together do not exceed 1 000 000.
+//! - Slots that are `auto` are never a fleet's.
 //! - A wait is only ever set where there is a queue to wait in.
 
 use proc_macro2::Ident;
@@ -37,6 +38,8 @@ pub(crate) struct Declared {
     pub(crate) wait: Option<u64>,
     /// How many may run over all keys together.
     pub(crate) total: Option<u32>,
+    /// Whether the numbers are those of all processes together.
+    pub(crate) fleet: bool,
 }
 
 /// How many may run.
@@ -61,6 +64,7 @@ const GRAMMAR: Grammar = Grammar {
         ("ceiling", "number"),
         ("total", "number"),
     ],
+    flags: &["fleet"],
     never: &[],
     remedy: "write \"NAME:SLOTS\", then `/queue:16`, `/wait:100ms`, both or neither",
     no_wait: "a wait of nothing is no queue",
@@ -108,6 +112,14 @@ impl Reader<'_> {
         }
         let slots = self.measured(slots?, floor.ok()?, ceiling.ok()?)?;
         let (queue, wait, total) = (queue.ok()?, wait.ok()?, total.ok()?);
+        let fleet = written.says("fleet");
+        if fleet && matches!(slots, Slots::Auto { .. }) {
+            self.wrong(
+                "slots that are found by measuring are what this process has measured, and a fleet shares a number",
+                "write how many may run in all processes together: \"recs:64/fleet\", or leave `/fleet` out",
+            );
+            return None;
+        }
         let most = match slots {
             Slots::Fixed(slots) => slots,
             Slots::Auto { ceiling, .. } => ceiling.unwrap_or(CEILING),
@@ -128,7 +140,7 @@ impl Reader<'_> {
             );
             return None;
         }
-        Some(Declared { slots, queue, wait, total })
+        Some(Declared { slots, queue, wait, total, fleet })
     }
 
     /// `auto` with its bounds, which nothing else has.

@@ -22,6 +22,8 @@ pub(super) struct Grammar {
     pub(super) what: &'static str,
     /// Each word, and what follows its colon.
     pub(super) options: &'static [(&'static str, &'static str)],
+    /// Words that stand alone.
+    pub(super) flags: &'static [&'static str],
     /// Words that people try, and why there are none.
     pub(super) never: &'static [(&'static str, &'static str)],
     /// How to write it.
@@ -45,6 +47,7 @@ pub(super) struct Wrong;
 /// The options that were written, as text.
 pub(super) struct Written<'a> {
     options: Vec<(&'a str, &'a str)>,
+    flags: Vec<&'a str>,
     /// None of them was unknown.
     pub(super) all_known: bool,
 }
@@ -56,6 +59,11 @@ impl<'a> Written<'a> {
 
     pub(super) fn has(&self, word: &str) -> bool {
         self.get(word).is_some()
+    }
+
+    /// Whether a word that stands alone was written.
+    pub(super) fn says(&self, word: &str) -> bool {
+        self.flags.contains(&word)
     }
 
     /// A word's figure, if it was written.
@@ -76,9 +84,11 @@ impl<'a> Reader<'a> {
 
     /// Takes the options apart.
     pub(super) fn options<'t>(&mut self, parts: impl Iterator<Item = &'t str>) -> Written<'t> {
-        let mut written = Written { options: Vec::new(), all_known: true };
+        let mut written = Written { options: Vec::new(), flags: Vec::new(), all_known: true };
         for option in parts {
             match option.split_once(':') {
+                None if written.says(option) => self.wrong(format!("`{option}` is given twice"), "keep one of the two"),
+                None if self.grammar.flags.contains(&option) => written.flags.push(option),
                 Some((word, _)) if written.has(word) => {
                     self.wrong(format!("`{word}` is given twice"), "keep one of the two");
                 }
@@ -95,17 +105,18 @@ impl<'a> Reader<'a> {
     }
 
     fn unknown(&mut self, option: &str) {
-        let Grammar { what, options, never, remedy, .. } = self.grammar;
+        let Grammar { what, options, flags, never, remedy, .. } = self.grammar;
         let word = option.split(':').next().unwrap_or_default();
         let named =
             |list: &[(&'static str, &'static str)]| list.iter().find(|(known, _)| *known == word).map(|it| it.1);
         let wrong = match (named(options), named(never)) {
             (Some(figure), _) => format!("`/{word}` has no {figure}"),
             (_, Some(why)) => why.to_owned(),
+            _ if flags.contains(&word) => format!("`/{word}` stands alone and takes no figure"),
             _ if word.is_empty() => "there is nothing after a `/`".to_owned(),
             _ => format!("`{word}` is no part of {what}"),
         };
-        let words: Vec<&str> = options.iter().map(|(word, _)| *word).collect();
+        let words: Vec<&str> = options.iter().map(|(word, _)| *word).chain(flags.iter().copied()).collect();
         let meant = match diag::did_you_mean(word, &words) {
             Some(meant) if meant != word => format!("did you mean `{meant}`? "),
             _ => String::new(),

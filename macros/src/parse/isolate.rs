@@ -39,7 +39,8 @@ const EXAMPLE: &str = "isolate = \"reports:4/queue:16\"";
 const GRAMMAR: Grammar = Grammar {
     what: "this",
     options: &[("queue", "number"), ("wait", "duration")],
-    never: &[],
+    flags: &[],
+    never: &[("fleet", "these are threads of this process, so there is no `/fleet`")],
     remedy: "write \"NAME:THREADS\", then `/queue:16`, `/wait:100ms`, both or neither",
     no_wait: "a wait of nothing is no queue",
 };

@@ -1,4 +1,4 @@
-//! `rate = "[NAME:]COUNT/UNIT[/burst:N][/wait:DURATION]"`.
+//! `rate = "[NAME:]COUNT/UNIT[/burst:N][/wait:DURATION][/fleet]"`.
 //!
 //! Read like a bulkhead's string, with the figure people write on paper in the middle: `"100/s"`, `"api:600/m"`. A word
 //! in front and a colon share it between functions; a name alone joins one that is declared elsewhere. Between the two
@@ -35,6 +35,8 @@ pub(crate) struct Declared {
     pub(crate) burst: Option<u32>,
     /// Nanoseconds.
     pub(crate) wait: Option<u64>,
+    /// Whether the figures are those of all processes together.
+    pub(crate) fleet: bool,
 }
 
 const EXAMPLE: &str = "rate = \"100/s\"";
@@ -42,6 +44,7 @@ const EXAMPLE: &str = "rate = \"100/s\"";
 const GRAMMAR: Grammar = Grammar {
     what: "a rate",
     options: &[("burst", "number"), ("wait", "duration")],
+    flags: &["fleet"],
     never: &[("queue", "nobody is counted who waits for a token, so there is no `/queue`")],
     remedy: "write \"100/s\", then `/burst:10`, `/wait:50ms`, both or neither",
     no_wait: "not to wait is what happens without it",
@@ -58,7 +61,7 @@ pub(super) fn read(key: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> 
         None if head.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) => (None, head),
         None => {
             if parts.next().is_some() {
-                let rest = &text[head.len()..];
+                let rest = if text[head.len()..] == *"/fleet" { "/s/fleet" } else { &text[head.len()..] };
                 reader.wrong(
                     format!("`{head}` cannot be the number of tokens"),
                     format!(
@@ -109,7 +112,7 @@ impl Reader<'_> {
             self.wrong("it would take more than thirty years to fill up", "write a smaller `burst`, or a higher rate");
             return None;
         }
-        Some(Declared { count, unit, burst, wait })
+        Some(Declared { count, unit, burst, wait, fleet: written.says("fleet") })
     }
 
     fn count(&mut self, text: &str) -> Option<u32> {
@@ -145,7 +148,7 @@ impl Reader<'_> {
             self.wrong(format!("`{text}` is no unit of time here"), format!("write \"{count}/{meant}\""));
             return None;
         }
-        if text.starts_with("burst") || text.starts_with("wait") {
+        if ["burst", "wait", "fleet"].iter().any(|word| text.starts_with(word)) {
             self.wrong("it does not say in how long", format!("write \"{count}/s/{text}\" or \"{count}/m/{text}\""));
             return None;
         }

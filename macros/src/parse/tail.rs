@@ -35,6 +35,7 @@ const EXAMPLE: &str = "observe = \"2%\"";
 const GRAMMAR: Grammar = Grammar {
     what: "this",
     options: &[("runs", "number"), ("cap", "duration")],
+    flags: &[],
     never: &[("queue", "an attempt for which there is no place is cut off like any other, so there is no `/queue`")],
     remedy: "write \"2%\", then `/runs:4`, `/cap:3s`, both or neither",
     no_wait: "there is nothing to see in no time",

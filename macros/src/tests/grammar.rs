@@ -65,6 +65,9 @@ fn a_bulkhead_is_declared_or_joined() {
         bulkhead("recs:8/wait:5ms/queue:16"),
         ("recs".into(), Some((Slots::Fixed(8), Some(16), Some(5_000_000))))
     );
+    let fleet =
+        |text: &str| plan(&format!("bulkhead = \"{text}\"")).bulkhead.and_then(|it| it.declared).map(|it| it.fleet);
+    assert_eq!((fleet("recs:64/fleet/queue:4"), fleet("recs:64")), (Some(true), Some(false)));
     let bounds = |floor, ceiling| Some((Slots::Auto { floor, ceiling }, None, None));
     assert_eq!(bulkhead("recs:auto"), ("recs".into(), bounds(None, None)));
     assert_eq!(bulkhead("recs:auto/floor:4/ceiling:64"), ("recs".into(), bounds(Some(4), Some(64))));
@@ -106,6 +109,9 @@ fn a_rate_is_the_functions_own_shared_or_joined() {
         (Some("a.b-1".into()), Some((7, 1_500_000_000, Some(2), Some(5_000_000))))
     );
     assert_eq!(rate("api"), (Some("api".into()), None));
+    let fleet =
+        |text: &str| plan(&format!("rate = \"{text}\"")).rate.and_then(|(_, rate)| rate.declared).map(|it| it.fleet);
+    assert_eq!((fleet("100/s/fleet/burst:5"), fleet("100/s")), (Some(true), Some(false)));
     assert_eq!(rate("1000000/s").1.map(|declared| declared.0), Some(1_000_000));
 }
 

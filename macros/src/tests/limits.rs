@@ -99,6 +99,9 @@ fn bulkheads() {
             |it| it.bulkhead(Bulkhead::auto("limits").ceiling(1_000_000).queue(1)),
             false,
         ),
+        ("bulkhead = \"limits:64/fleet\"", |it| it.bulkhead(slots(64).fleet()), true),
+        ("bulkhead = \"limits:auto/fleet\"", |it| it.bulkhead(Bulkhead::auto("limits").fleet()), false),
+        ("bulkhead = \"limits/fleet\"", |it| it.bulkhead(Bulkhead::join("limits").fleet()), false),
         ("idempotent", |it| it.idempotent(), false),
     ]);
 }
@@ -134,6 +137,9 @@ fn rates() {
         ("rate = \":1/s\"", |it| it.rate(Rate::named("", 1, 1_000 * MS)), false),
         ("rate = \"limits:1/s\"", |it| it.rate(Rate::named("limits", 1, 1_000 * MS)), true),
         ("rate = \"limits\"", |it| it.rate(Rate::join("limits")), true),
+        ("rate = \"limits:1/s/fleet\"", |it| it.rate(Rate::named("limits", 1, 1_000 * MS).fleet()), true),
+        ("rate = \"1/s/fleet\"", |it| it.rate(Rate::own(1, 1_000 * MS).fleet()), true),
+        ("rate = \"limits/fleet\"", |it| it.rate(Rate::join("limits").fleet()), false),
         ("rate = \"limits/burst:1\"", |it| it.rate(Rate::join("limits").burst(1)), false),
     ]);
 }

@@ -31,6 +31,12 @@ async fn with_slots(n: u32) -> Result<u32, Failed> {
     bare(n).await
 }
 
+/// What is in force is a share, and entering does not know it.
+#[resilient(bulkhead = "alone-of-a-fleet:8/fleet")]
+async fn with_share(n: u32) -> Result<u32, Failed> {
+    bare(n).await
+}
+
 #[resilient(breaker)]
 async fn with_breaker(n: u32) -> Result<u32, Failed> {
     bare(n).await
@@ -128,6 +134,7 @@ fn bulkheads() -> Vec<Row> {
     let name = "bulkhead";
     vec![
         Row::of(name, "ours", with_slots),
+        Row::of(name, "ours, a fleet's share", with_share),
         // No bound on who waits, and no limit to how long.
         Row::each(
             name,

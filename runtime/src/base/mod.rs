@@ -16,6 +16,7 @@ pub(crate) mod number;
 pub(crate) mod park;
 mod place;
 pub(crate) mod rng;
+pub(crate) mod share;
 pub(crate) mod sync;
 pub(crate) mod table;
 pub(crate) mod text;

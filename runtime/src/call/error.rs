@@ -291,6 +291,12 @@ impl fmt::Display for Error {
                 show(remaining),
                 show(floor)
             ),
+            // Nobody declares none: it is a share of a fleet's limit that has none at the moment.
+            Detail::Full { name, slots: 0, running, queue, queued } => write!(
+                f,
+                "bulkhead `{name}` is full (this process has no share of the fleet's slots now, {running} running, \
+                 {queued} of {queue} queued)"
+            ),
             Detail::Full { name, slots, running, queue, queued } => {
                 write!(f, "bulkhead `{name}` is full ({running} of {slots} slots running, {queued} of {queue} queued)")
             }

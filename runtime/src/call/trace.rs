@@ -9,6 +9,7 @@
 //! | cut off | debug | `strategy`, `error` |
 //! | overran its limit | warn | `took_ms`, `late_ms` |
 //! | breaker changed | warn | `breaker`, `from`, `to`, `cause`, `change` (no function: a breaker may be many functions') |
+//! | fleet: .. | info, warn | `fleet`, `replicas`, `error`, `left_ms` (no function: a fleet is the process's) |
 //!
 //! Refusals and cut-offs are `debug`, since an outage makes thousands of them a second and a log that drowns is the next
 //! outage. An overrun is a programming mistake and a breaker's change is rare: both `warn`.
@@ -81,3 +82,30 @@ pub(crate) fn overran(_: &'static Identity, _: u64, _: u64) {}
 #[cfg(not(feature = "tracing"))]
 #[inline]
 pub(crate) fn breaker_changed(_: &str, _: [&str; 3], _: &dyn std::fmt::Display) {}
+
+/// A process has its shares from the store, for the first time or again.
+#[cfg(all(feature = "redis", feature = "tracing"))]
+pub(crate) fn fleet_leased(fleet: &str, replicas: u32) {
+    tracing::info!(target: TARGET, fleet, replicas, "fleet: shares are leased");
+}
+
+/// The store does not answer; what was leased last holds for a while.
+#[cfg(all(feature = "redis", feature = "tracing"))]
+pub(crate) fn fleet_failing(fleet: &str, why: &str, left: u64) {
+    tracing::warn!(target: TARGET, fleet, error = why, left_ms = left / 1_000_000, "fleet: no answer, the last share holds");
+}
+
+/// The lease has ended, and there is no other.
+#[cfg(all(feature = "redis", feature = "tracing"))]
+pub(crate) fn fleet_alone(fleet: &str, replicas: u32) {
+    tracing::warn!(target: TARGET, fleet, replicas, "fleet: the lease has ended, one of so many equal parts holds");
+}
+
+#[cfg(all(feature = "redis", not(feature = "tracing")))]
+pub(crate) fn fleet_leased(_: &str, _: u32) {}
+
+#[cfg(all(feature = "redis", not(feature = "tracing")))]
+pub(crate) fn fleet_failing(_: &str, _: &str, _: u64) {}
+
+#[cfg(all(feature = "redis", not(feature = "tracing")))]
+pub(crate) fn fleet_alone(_: &str, _: u32) {}

@@ -27,6 +27,8 @@ pub enum Problem {
     Unbounded,
     /// Everything that has a bulkhead has the same one.
     SharedByAll,
+    /// A limit is that of all processes together, and this one has joined no others.
+    Alone,
     /// Errors are retried, and nobody has said which of them are worth it or that trying twice does no harm.
     Unclassified,
     /// A settings file, or the environment, has mistakes, and nothing of it is in force.
@@ -35,7 +37,7 @@ pub enum Problem {
 
 impl Problem {
     /// Every problem.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Conflict,
         Self::Undeclared,
         Self::KeyedByHalf,
@@ -44,6 +46,7 @@ impl Problem {
         Self::Overlong,
         Self::Unbounded,
         Self::SharedByAll,
+        Self::Alone,
         Self::Unclassified,
         Self::Rejected,
     ];
@@ -59,6 +62,7 @@ impl Problem {
             Self::Overlong => "overlong",
             Self::Unbounded => "unbounded",
             Self::SharedByAll => "shared_by_all",
+            Self::Alone => "alone",
             Self::Unclassified => "unclassified",
             Self::Rejected => "rejected",
         }
@@ -114,6 +118,9 @@ impl fmt::Display for Finding {
             Problem::Overlong => write!(f, "{strategy} is shorter than what `{name}` can take, at ")?,
             Problem::Unbounded => write!(f, "{strategy} of `{name}` is missing, and a call can wait for ever, at ")?,
             Problem::SharedByAll => write!(f, "{strategy} `{name}` is the only one, shared by ")?,
+            Problem::Alone => {
+                write!(f, "{strategy} `{name}` is for all processes of a fleet, and this one has joined none, at ")?;
+            }
             Problem::Unclassified => {
                 write!(f, "{strategy} of `{name}` has tried errors again that nobody has classified, at ")?;
             }

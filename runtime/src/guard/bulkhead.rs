@@ -1,4 +1,4 @@
-//! A guard's compartment, in types: `"NAME:SLOTS/queue:N/wait:DURATION"` of the attribute, or `"NAME:auto"`.
+//! A guard's compartment, in types: `"NAME:SLOTS/queue:N/wait:DURATION/fleet"` of the attribute, or `"NAME:auto"`.
 //!
 //! Invariant: what is checked here is what `macros/src/parse/bulkhead.rs` checks.
 
@@ -30,6 +30,7 @@ pub struct Bulkhead {
     ceiling: Option<u32>,
     queue: Option<u32>,
     wait: Option<Duration>,
+    fleet: bool,
     guards: Option<Cow<'static, str>>,
 }
 
@@ -42,7 +43,7 @@ enum Slots {
 
 impl Bulkhead {
     fn of(name: Cow<'static, str>, slots: Slots) -> Self {
-        Self { name, slots, floor: None, ceiling: None, queue: None, wait: None, guards: None }
+        Self { name, slots, floor: None, ceiling: None, queue: None, wait: None, fleet: false, guards: None }
     }
 
     pub(super) fn is_auto(&self) -> bool {
@@ -84,6 +85,11 @@ impl Bulkhead {
         Self { wait: Some(wait), ..self }
     }
 
+    /// The slots are those of all processes of the fleet together, see [`fleet`](mod@crate::fleet). Default: this process's own.
+    pub fn fleet(self) -> Self {
+        Self { fleet: true, ..self }
+    }
+
     /// Names the pool that calls go on to, as [`declare_pool`](crate::declare_pool()) does, so that
     /// [`check`](crate::check()) can hold the slots against its size. Default: none.
     pub fn guards(self, pool: impl Into<Cow<'static, str>>) -> Self {
@@ -91,14 +97,14 @@ impl Bulkhead {
     }
 
     pub(super) fn check(self, mistakes: &mut Mistakes) -> impl FnOnce() -> Config + use<> {
-        let Self { name, slots, floor, ceiling, queue, wait, guards } = self;
+        let Self { name, slots, floor, ceiling, queue, wait, fleet, guards } = self;
         mistakes.name("bulkhead", &name);
         if let Some(pool) = &guards {
             mistakes.name("pool", pool);
         }
         let most = match slots {
             Slots::Joined => {
-                if [floor, ceiling, queue].iter().any(Option::is_some) || wait.is_some() {
+                if [floor, ceiling, queue].iter().any(Option::is_some) || wait.is_some() || fleet {
                     mistakes.add(
                         format!("bulkhead `{name}` is joined, queue and all, and given figures of its own"),
                         "leave them out, or declare the bulkhead: `Bulkhead::new(name, slots)`",
@@ -120,6 +126,15 @@ impl Bulkhead {
                     );
                 }
                 slots
+            }
+            Slots::Auto if fleet => {
+                mistakes.add(
+                    format!(
+                        "the slots of bulkhead `{name}` are what this process has measured, and a fleet shares a number"
+                    ),
+                    "write how many may run in all processes together: `Bulkhead::new(name, slots).fleet()`",
+                );
+                0
             }
             Slots::Auto => bounds(floor, ceiling, mistakes),
         };
@@ -146,6 +161,9 @@ impl Bulkhead {
             config = ceiling.map_or(config, |slots| config.ceiling(slots));
             config = floor.map_or(config, |slots| config.floor(slots));
             config = queue.map_or(config, |queue| config.queue(queue));
+            if fleet {
+                config = config.fleet();
+            }
             config = guards.map_or(config, |pool| config.guards(interned(pool)));
             wait.map_or(config, |wait| config.wait(wait))
         }

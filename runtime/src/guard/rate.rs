@@ -1,4 +1,4 @@
-//! A guard's rate, in types: `"[NAME:]COUNT/UNIT/burst:N/wait:DURATION"` of the attribute.
+//! A guard's rate, in types: `"[NAME:]COUNT/UNIT/burst:N/wait:DURATION/fleet"` of the attribute.
 //!
 //! Invariant: what is checked here is what `macros/src/parse/rate.rs` checks.
 
@@ -30,12 +30,13 @@ pub struct Rate {
     pace: Option<(u32, Duration)>,
     burst: Option<u32>,
     wait: Option<Duration>,
+    fleet: bool,
 }
 
 impl Rate {
     /// A rate of the guard's own: `count` tokens in `unit`, a million a second at most.
     pub fn own(count: u32, unit: Duration) -> Self {
-        Self { name: None, pace: Some((count, unit)), burst: None, wait: None }
+        Self { name: None, pace: Some((count, unit)), burst: None, wait: None, fleet: false }
     }
 
     /// Declares a rate under a name.
@@ -45,7 +46,7 @@ impl Rate {
 
     /// Joins one that is declared elsewhere, by an attribute or by another guard.
     pub fn join(name: impl Into<Cow<'static, str>>) -> Self {
-        Self { name: Some(name.into()), pace: None, burst: None, wait: None }
+        Self { name: Some(name.into()), pace: None, burst: None, wait: None, fleet: false }
     }
 
     /// Lets so many begin at once. Default: the count.
@@ -58,15 +59,20 @@ impl Rate {
         Self { wait: Some(wait), ..self }
     }
 
+    /// The tokens are those of all processes of the fleet together, see [`fleet`](mod@crate::fleet). Default: this process's own.
+    pub fn fleet(self) -> Self {
+        Self { fleet: true, ..self }
+    }
+
     pub(super) fn check(self, mistakes: &mut Mistakes) -> impl FnOnce() -> Config + use<> {
-        let Self { name, pace, burst, wait } = self;
+        let Self { name, pace, burst, wait, fleet } = self;
         if let Some(name) = &name {
             mistakes.name("rate", name);
         }
         let pace = pace.map(|(count, unit)| (count, mistakes.length("unit", unit, "nothing comes in no time")));
         match pace {
             Some((count, unit)) => check_pace(count, unit, burst, mistakes),
-            None if burst.is_some() || wait.is_some() => mistakes.add(
+            None if burst.is_some() || wait.is_some() || fleet => mistakes.add(
                 "a rate is joined, burst and all, and given figures of its own",
                 "leave them out, or declare the rate: `Rate::named(name, count, unit)`",
             ),
@@ -82,6 +88,9 @@ impl Rate {
                     Config::own(count, unit)
                 }
             };
+            if fleet {
+                config = config.fleet();
+            }
             config = burst.map_or(config, |burst| config.burst(burst));
             wait.map_or(config, |wait| config.wait(wait))
         }

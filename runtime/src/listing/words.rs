@@ -150,7 +150,7 @@ fn rate(it: &rate::Config) -> String {
     let colon = if name.is_empty() { "" } else { ":" };
     let burst = if figures.burst == figures.count { String::new() } else { format!("/burst:{}", figures.burst) };
     let wait = if it.wait == 0 { String::new() } else { format!("/wait:{}", exact(it.wait)) };
-    format!("\"{name}{colon}{}/{unit}{burst}{wait}\"", figures.count)
+    format!("\"{name}{colon}{}/{unit}{burst}{wait}{}\"", figures.count, fleet(it.fleet))
 }
 
 fn bulkhead(it: &bulkhead::Config) -> String {
@@ -159,7 +159,11 @@ fn bulkhead(it: &bulkhead::Config) -> String {
         .floor
         .map_or_else(|| limits.slots.to_string(), |floor| format!("auto/floor:{floor}/ceiling:{}", limits.slots));
     let total = it.total.map(|total| format!("/total:{total}")).unwrap_or_default();
-    format!("\"{}:{slots}{}{total}\"", it.name, queue(limits.queue, it.wait))
+    format!("\"{}:{slots}{}{total}{}\"", it.name, queue(limits.queue, it.wait), fleet(it.fleet))
+}
+
+fn fleet(fleet: bool) -> &'static str {
+    if fleet { "/fleet" } else { "" }
 }
 
 fn tail(it: tail::Config) -> String {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::base::clock::Moment;
 use crate::base::histogram::Bands;
+use crate::base::share::Share;
 use crate::base::table::Census;
 use crate::base::top::Counted;
 use crate::registry::Threads;
@@ -18,8 +19,12 @@ use crate::strategies::rate::Rate;
 pub struct BulkheadFigures {
     /// Its name.
     pub name: &'static str,
-    /// How many may run.
+    /// How many may run. Where the limit is a fleet's (`/fleet`), this process's share of it.
     pub slots: u32,
+    /// The limit as it was declared, of all processes together where it is a fleet's; else the same as `slots`.
+    pub limit: u32,
+    /// Whether the limit is a fleet's.
+    pub fleet: bool,
     /// How many run.
     pub running: u32,
     /// How many have run at once at most.
@@ -42,6 +47,8 @@ impl BulkheadFigures {
         let mut figures = Self {
             name: bulkhead.name(),
             slots: whole.slots,
+            limit: bulkhead.limits().slots,
+            fleet: bulkhead.share() != Share::Whole,
             running: whole.running,
             peak_running: whole.peak_running,
             queue: whole.queue,
@@ -113,7 +120,7 @@ impl IsolateFigures {
 }
 
 /// A rate's figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RateFigures {
     /// Its name; a function's own rate has the function's.
@@ -124,6 +131,8 @@ pub struct RateFigures {
     pub unit: Duration,
     /// How many can be taken at once.
     pub burst: u32,
+    /// Where the rate is a fleet's (`/fleet`): of its tokens those that come in a unit of time in this process.
+    pub share: Option<f64>,
     /// How many wait for a token.
     pub waiting: u32,
     /// Its keys, once a call has had one.
@@ -132,8 +141,11 @@ pub struct RateFigures {
 
 impl RateFigures {
     pub(super) fn read(rate: &'static Rate) -> Self {
-        let figures = rate.figures();
+        let figures = rate.limit();
+        let share =
+            (rate.share() != Share::Whole).then(|| f64::from(rate.figures().count) / f64::from(figures.grain()));
         Self {
+            share,
             name: rate.name(),
             count: figures.count,
             unit: Duration::from_nanos(figures.unit),

@@ -86,6 +86,8 @@ metrics! {
         "Calls that an observing retry would have tried again.";
     BULKHEAD_SLOTS = "watertight_bulkhead_slots", Gauge, ["bulkhead"],
         "How many may run at once.";
+    BULKHEAD_LIMIT = "watertight_bulkhead_limit", Gauge, ["bulkhead"],
+        "How many may run at once by declaration: of a fleet's limit in all processes together, else as many as slots.";
     BULKHEAD_RUNNING = "watertight_bulkhead_running", Gauge, ["bulkhead"],
         "How many run.";
     BULKHEAD_RUNNING_PEAK = "watertight_bulkhead_running_peak", Gauge, ["bulkhead"],

@@ -162,6 +162,7 @@ fn walk_observed(site: &SiteFigures, sink: &mut impl Sink) {
 fn walk_bulkhead(bulkhead: &BulkheadFigures, sink: &mut impl Sink) {
     let figures = [
         (names::BULKHEAD_SLOTS, bulkhead.slots),
+        (names::BULKHEAD_LIMIT, bulkhead.limit),
         (names::BULKHEAD_RUNNING, bulkhead.running),
         (names::BULKHEAD_RUNNING_PEAK, bulkhead.peak_running),
         (names::BULKHEAD_QUEUED, bulkhead.queued),

@@ -178,7 +178,7 @@ impl Compartment {
 
     /// The refusal of a caller that has waited as long as it may.
     pub(super) fn in_vain(&self, waited: u64) -> Detail {
-        let (name, slots) = (self.bulkhead.name(), self.bulkhead.limits().slots);
+        let (name, slots) = (self.bulkhead.name(), self.bulkhead.occupancy().slots);
         match self.workers {
             None => Detail::Waited { name, slots, waited },
             Some(workers) => Detail::WaitedThread { name, threads: slots, at_large: workers.at_large(), waited },

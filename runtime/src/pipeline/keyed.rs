@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::Pipeline;
 use super::call::Call;
-use crate::base::number::{beginning, identify};
+use crate::base::number::{beginning, identify, widely};
 use crate::base::table::Place;
 use crate::strategies::bulkhead::{InKey, Keyed};
 use crate::strategies::fallback::LastGood;
@@ -37,6 +37,14 @@ impl<'a> Key<'a> {
     /// One that is shown as in source code.
     pub fn debugged<K: std::hash::Hash + ?Sized>(key: &K, shown: &'a dyn fmt::Debug) -> Self {
         Self { id: identify(key), shown: Shown::Debug(shown) }
+    }
+
+    /// What all processes know the key by: its text.
+    fn wide(&self) -> u64 {
+        match self.shown {
+            Shown::Display(key) => widely(key),
+            Shown::Debug(key) => widely(format_args!("{key:?}")),
+        }
     }
 
     fn beginning(&self) -> Arc<str> {
@@ -65,11 +73,12 @@ impl Call {
     pub fn keyed(self: Pin<&mut Self>, key: &Key<'_>) {
         let this = self.project();
         let pipeline = *this.pipeline;
-        this.keys.compartment = pipeline.compartments().map(|keyed| keyed.hold(key.id, || key.beginning()));
+        this.keys.compartment =
+            pipeline.compartments().map(|keyed| keyed.hold(key.id, || key.beginning(), || key.wide()));
         if pipeline.last_good().is_some_and(LastGood::is_by_key) {
             this.seldom.more().key = key.id;
         }
-        this.keys.bucket = pipeline.buckets().map(|rate| rate.hold(key.id, || key.beginning()));
+        this.keys.bucket = pipeline.buckets().map(|rate| rate.hold(key.id, || key.beginning(), || key.wide()));
     }
 }
 

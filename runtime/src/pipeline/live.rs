@@ -154,7 +154,7 @@ impl Pipeline {
         if let (Some(throttle), Some(rate)) = (&self.rate, to.rate) {
             throttle.wait.store(rate.wait, Ordering::Relaxed);
             if let (None, Some(figures)) = (rate.name, rate.figures)
-                && throttle.rate.figures() != figures
+                && throttle.rate.limit() != figures
             {
                 throttle.rate.set_figures(figures);
             }

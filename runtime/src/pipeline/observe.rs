@@ -248,7 +248,7 @@ impl Call {
             } else if let Some(twin) = observer.bulkhead.get() {
                 drop(waiting);
                 let bulkhead = twin.compartment.bulkhead;
-                let (name, slots) = (bulkhead.name(), bulkhead.limits().slots);
+                let (name, slots) = (bulkhead.name(), bulkhead.occupancy().slots);
                 let waited = now.since(*this.started_at);
                 self.as_mut().would_refuse(Detail::Waited { name, slots, waited }, now);
             }

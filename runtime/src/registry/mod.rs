@@ -25,10 +25,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{OnceLock, PoisonError};
 
 mod named;
+mod shared;
 
 use named::Kept;
-#[allow(unused_imports)] // for the part that divides a fleet's limits
-pub(crate) use named::{share_rate, share_slots};
+#[cfg(feature = "redis")]
+pub(crate) use shared::{shared_bulkheads, shared_rates};
 
 use crate::base::clock::Moment;
 #[cfg(feature = "testing")]
@@ -146,6 +147,7 @@ pub(crate) fn bulkhead(config: &bulkhead::Config, observing: bool) -> &'static B
         kept.live.adapt(floor, limits);
     }
     named::settle_bulkhead(key.0, &kept, &settings::current());
+    shared::share_bulkhead(kept.live, config);
     kept.live
 }
 
@@ -226,7 +228,9 @@ pub(crate) fn rate(site: &'static Declaration, config: &rate::Config, observing:
         let figures = config.figures.unwrap_or(Figures::UNDECLARED);
         let mut registry = registry();
         let own = registry.own_rates.entry((identity.name, identity.module, identity.line, observing));
-        return own.or_insert_with(|| Box::leak(Box::new(Rate::new(shown((identity.name, observing)), figures))));
+        let own = *own.or_insert_with(|| Box::leak(Box::new(Rate::new(shown((identity.name, observing)), figures))));
+        shared::share_rate(own, config);
+        return own;
     };
     let key = (name, observing);
     let read = |it: &Declaration| it.rate.and_then(|config| Some((config.name?, it.observe.rate, config.figures)));
@@ -242,6 +246,7 @@ pub(crate) fn rate(site: &'static Declaration, config: &rate::Config, observing:
     let kept = *kept;
     drop(registry);
     named::settle_rate(name, &kept, &settings::current());
+    shared::share_rate(kept.live, config);
     kept.live
 }
 

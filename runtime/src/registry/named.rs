@@ -1,11 +1,11 @@
-//! What is in force behind a name: what was declared, or what settings say instead, or this process's share of it.
+//! What is in force behind a name: what was declared, or what settings say instead, and of that this process's share.
 //!
 //! ```text
 //!   declarations, the strictest ──▶ settings, figure by figure ──▶ share of a fleet ──▶ the live instance
 //! ```
 //!
-//! The first is kept beside the instance, so that the second can be taken back; the third is a number that comes from other
-//! processes and is set by whoever talks to them.
+//! The first is kept beside the instance, so that the second can be taken back; the third is the instance's own, beside the
+//! limit it is a share of (`shared`).
 //!
 //! Invariants: an instance is changed in place and never replaced; what does not differ is not touched, so that settling is
 //! free of effects when nothing has changed.
@@ -18,11 +18,10 @@ use crate::strategies::bulkhead::{Bulkhead, Limits};
 use crate::strategies::rate::{Figures, Rate};
 use crate::strategies::retry::{Allowance, Budget};
 
-/// A live instance, what was declared of it, and the share of it that this process has.
+/// A live instance, and what was declared of it.
 pub(super) struct Kept<T: 'static, F> {
     pub(super) live: &'static T,
     declared: F,
-    share: Option<F>,
 }
 
 impl<T, F: Copy> Clone for Kept<T, F> {
@@ -35,7 +34,7 @@ impl<T, F: Copy> Copy for Kept<T, F> {}
 
 impl<T, F: Copy> Kept<T, F> {
     pub(super) fn new(live: &'static T, declared: F) -> Self {
-        Self { live, declared, share: None }
+        Self { live, declared }
     }
 
     /// Takes in one more declaration; the first replaces stand-in figures.
@@ -51,9 +50,6 @@ impl<T, F: Copy> Kept<T, F> {
 pub(super) fn settle_bulkhead(name: &str, kept: &Kept<Bulkhead, Limits>, merged: &Merged) {
     let now = kept.live.limits();
     let mut wanted = settings::limits(merged, name, kept.declared);
-    if let Some(share) = kept.share {
-        wanted.slots = share.slots;
-    }
     if kept.live.is_adaptive() {
         // How many slots it has is what it has learned.
         wanted.slots = now.slots;
@@ -80,8 +76,8 @@ pub(super) fn settle_breaker(name: &str, kept: &Kept<Breaker, Rules>, merged: &M
 }
 
 pub(super) fn settle_rate(name: &str, kept: &Kept<Rate, Figures>, merged: &Merged) {
-    let wanted = kept.share.unwrap_or_else(|| settings::figures(merged, name, kept.declared));
-    if wanted != kept.live.figures() {
+    let wanted = settings::figures(merged, name, kept.declared);
+    if wanted != kept.live.limit() {
         kept.live.set_figures(wanted);
     }
 }
@@ -114,33 +110,4 @@ impl Subject for Names {
         all.3.iter().for_each(|(name, kept)| settle_rate(name, kept, merged));
         all.4.iter().for_each(|(name, kept)| settle_budget(name, kept, merged));
     }
-}
-
-/// Gives this process so many slots of a bulkhead, or what is declared or set again; the queue stays as it is. Returns the
-/// figures of the whole, which the shares add up to, if anybody has named it yet.
-#[allow(dead_code)] // for the part that divides a fleet's limits
-pub(crate) fn share_slots(name: &str, slots: Option<u32>) -> Option<Limits> {
-    let merged = settings::current();
-    let kept = {
-        let mut registry = registry();
-        let (_, kept) = registry.bulkheads.iter_mut().find(|((known, observing), _)| *known == name && !observing)?;
-        kept.share = slots.map(|slots| Limits { slots, ..kept.declared });
-        *kept
-    };
-    settle_bulkhead(name, &kept, &merged);
-    Some(settings::limits(&merged, name, kept.declared))
-}
-
-/// The same for a rate.
-#[allow(dead_code)] // see above
-pub(crate) fn share_rate(name: &str, share: Option<Figures>) -> Option<Figures> {
-    let merged = settings::current();
-    let kept = {
-        let mut registry = registry();
-        let (_, kept) = registry.rates.iter_mut().find(|((known, observing), _)| *known == name && !observing)?;
-        kept.share = share;
-        *kept
-    };
-    settle_rate(name, &kept, &merged);
-    Some(settings::figures(&merged, name, kept.declared))
 }

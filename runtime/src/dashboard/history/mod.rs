@@ -31,6 +31,7 @@ use crate::catalogue;
 use crate::declaration::Declaration;
 use crate::metrics::{BreakerState, BulkheadFigures, Snapshot, snapshot};
 use crate::registry;
+use crate::strategies::bulkhead::Asking;
 use frame::{BulkheadFrame, SiteFrame};
 use marks::Marks;
 use ring::{Ring, SECONDS, TURN};
@@ -136,7 +137,8 @@ impl Kept {
     }
 
     fn take_named(&mut self, ends_turn: bool) {
-        let peaks: BTreeMap<_, _> = registry::bulkheads().into_iter().map(|it| (it.name(), it.take_peaks())).collect();
+        let peaks: BTreeMap<_, _> =
+            registry::bulkheads().into_iter().map(|it| (it.name(), it.take_peaks(Asking::Dashboard))).collect();
         for figures in &self.now.bulkheads {
             let [running, queued] = peaks.get(figures.name).copied().unwrap_or_default();
             let frame = BulkheadFrame {

@@ -5,7 +5,7 @@ use super::adapt::{DEFAULT_CEILING, DEFAULT_FLOOR};
 /// The longest wait of a site that has neither `/wait` nor a timeout: one second, in nanoseconds.
 pub(crate) const DEFAULT_WAIT: u64 = 1_000_000_000;
 
-/// A declaration: `"NAME:SLOTS/queue:N/wait:DUR"`, `"NAME:auto/floor:N/ceiling:N"`, or a name declared elsewhere.
+/// A declaration: `"NAME:SLOTS/queue:N/wait:DUR/fleet"`, `"NAME:auto/floor:N/ceiling:N"`, or a name declared elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     pub(crate) name: &'static str,
@@ -16,6 +16,8 @@ pub struct Config {
     /// Whether each key has a compartment of its own, and how many may run in all of them together.
     pub(crate) keyed: bool,
     pub(crate) total: Option<u32>,
+    /// Whether slots and total are those of all processes together.
+    pub(crate) fleet: bool,
     /// The pool it stands in front of.
     pub(crate) guards: Option<&'static str>,
 }
@@ -47,6 +49,7 @@ impl Config {
             floor: None,
             keyed: false,
             total: None,
+            fleet: false,
             guards: None,
         }
     }
@@ -73,7 +76,7 @@ impl Config {
 
     /// Joins a bulkhead that another site declares.
     pub const fn join(name: &'static str) -> Self {
-        Self { name, limits: None, wait: None, floor: None, keyed: false, total: None, guards: None }
+        Self { name, limits: None, wait: None, floor: None, keyed: false, total: None, fleet: false, guards: None }
     }
 
     /// Gives each key a compartment of its own.
@@ -86,6 +89,12 @@ impl Config {
     #[must_use]
     pub const fn total(self, slots: u32) -> Self {
         Self { total: Some(slots), ..self }
+    }
+
+    /// Slots and total are those of all processes of the fleet together.
+    #[must_use]
+    pub const fn fleet(self) -> Self {
+        Self { fleet: true, ..self }
     }
 
     /// Lets up to `queue` callers wait.

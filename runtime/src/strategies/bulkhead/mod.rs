@@ -31,7 +31,9 @@
 //!
 //! **Keys** have a compartment each ([`keyed`]); [`home`] is what the two kinds have in common.
 //!
-//! **How many slots** is a number somebody wrote down, or one that [`adapt`] finds by measuring.
+//! **How many slots** is a number somebody wrote down, or one that [`adapt`] finds by measuring. The number that was written
+//! down may be one of all processes together; what is in the word then is this process's share of it ([`shared`]), so that
+//! entering is the same for both.
 //!
 //! Invariants: at no instant do more than `slots` bodies run that are not waiting for a nested one, nor more than
 //! `queue` callers wait; if anybody waits, every slot is taken; whatever path a holder or a waiter takes out (return,
@@ -47,6 +49,7 @@ mod keep;
 mod keyed;
 mod observe;
 mod queue;
+mod shared;
 
 #[cfg(all(test, watertight_loom))]
 mod loom_tests;
@@ -56,6 +59,7 @@ mod tests;
 use std::sync::OnceLock;
 use std::task::Waker;
 
+use crate::base::share::Share;
 use crate::base::sync::{Apart, AtomicU32, AtomicU64, Mutex, Ordering};
 use crate::call::Detail;
 
@@ -70,6 +74,11 @@ pub(crate) use keep::Keep;
 pub(crate) use keyed::{InKey, Keyed};
 pub(crate) use observe::Would;
 use queue::{Line, Ticket};
+#[cfg(any(feature = "dashboard", feature = "redis"))]
+pub(crate) use shared::Asking;
+#[cfg(feature = "redis")]
+pub(crate) use shared::KeyDemand;
+use shared::{Peaks, Whole};
 
 /// The parts every entry and exit touches, on lines of their own.
 #[derive(Debug)]
@@ -86,8 +95,9 @@ pub(crate) struct Bulkhead {
     id: u32,
     name: &'static str,
     front: Apart<Front>,
-    /// The marks of the time before they were last taken: running, queued.
-    past: [AtomicU32; 2],
+    past: Peaks,
+    /// The number of slots that somebody wrote down, and which share of it is in the word.
+    whole: Whole,
     line: Mutex<Line>,
     /// What its slots follow; a stand-in gets it when somebody declares so.
     learner: OnceLock<adapt::Learner>,
@@ -126,7 +136,8 @@ impl Bulkhead {
                 peak_running: AtomicU32::new(0),
                 peak_queued: AtomicU32::new(0),
             }),
-            past: [AtomicU32::new(0), AtomicU32::new(0)],
+            past: Peaks::default(),
+            whole: Whole::new(limits.slots),
             line: Mutex::new(Line::with_room_for(limits.queue)),
             learner: OnceLock::new(),
             is_stand_in: false,
@@ -233,6 +244,7 @@ impl Bulkhead {
 
     #[inline]
     fn describe_full(&self, seen: Word, queue: u32) -> Detail {
+        self.whole.note_refused();
         Detail::Full { name: self.name, slots: seen.slots(), running: seen.running(), queue, queued: seen.queued() }
     }
 
@@ -299,12 +311,20 @@ impl Bulkhead {
     /// Changes the number of slots and of waiters without losing either: more slots go to those who wait, fewer take
     /// effect as slots are given back, and whoever stands in line stays there.
     pub(crate) fn resize(&self, limits: Limits) {
+        self.put_in_force(Some(limits), None);
+    }
+
+    /// Changes what was written down, or the share of it, or both.
+    fn put_in_force(&self, limits: Option<Limits>, share: Option<Share>) {
         let mut woken = Vec::new();
-        {
+        let slots = {
             let mut line = self.line.lock();
-            self.front.bound.store(limits.queue, Ordering::Relaxed);
+            if let Some(limits) = limits {
+                self.front.bound.store(limits.queue, Ordering::Relaxed);
+            }
+            let slots = self.whole.change(limits.map(|limits| limits.slots), share);
             let mut seen = self.word();
-            while let Err(now) = self.swap(seen, seen.with_slots(limits.slots)) {
+            while let Err(now) = self.swap(seen, seen.with_slots(slots)) {
                 seen = now;
             }
             seen = self.word();
@@ -318,10 +338,11 @@ impl Bulkhead {
                     Err(now) => seen = now,
                 }
             }
-        }
+            slots
+        };
         woken.into_iter().for_each(Waker::wake);
         if let Some(keyed) = self.keyed.get() {
-            keyed.resize(limits, keyed.total());
+            keyed.resize(Limits { slots, queue: self.limits().queue }, keyed.whole_total());
         }
     }
 
@@ -336,10 +357,12 @@ impl Bulkhead {
 
     /// The compartments of its keys; `total` bounds them together.
     pub(crate) fn by_key(&'static self, total: Option<u32>) -> &'static Keyed {
-        let keyed = self.keyed.get_or_init(|| Keyed::new(self.name, self.limits(), total));
-        let tightened = keyed.total().zip(total).map(|(one, other)| one.min(other)).or(keyed.total());
-        if tightened != keyed.total() {
-            keyed.resize(self.limits(), tightened);
+        let limits = || Limits { slots: self.word().slots(), queue: self.limits().queue };
+        let keyed = self.keyed.get_or_init(|| Keyed::new(self.name, limits(), total).sharing(self.share()));
+        let known = keyed.whole_total();
+        let tightened = known.zip(total).map(|(one, other)| one.min(other)).or(known);
+        if tightened != known {
+            keyed.resize(limits(), tightened);
         }
         keyed
     }
@@ -349,21 +372,9 @@ impl Bulkhead {
         self.keyed.get()
     }
 
-    /// The limits in force.
+    /// The limits as they were written down or changed since. The slots in force may be a share of these.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { slots: self.word().slots(), queue: self.front.bound.load(Ordering::Relaxed) }
-    }
-
-    /// How many have run and waited at once at most since this was asked before, for one who asks regularly; the marks of
-    /// the whole time stay.
-    #[cfg(feature = "dashboard")]
-    pub(crate) fn take_peaks(&self) -> [u32; 2] {
-        let seen = self.word();
-        let running = self.front.peak_running.swap(seen.running(), Ordering::Relaxed);
-        let queued = self.front.peak_queued.swap(seen.queued(), Ordering::Relaxed);
-        self.past[0].fetch_max(running, Ordering::Relaxed);
-        self.past[1].fetch_max(queued, Ordering::Relaxed);
-        [running.max(seen.running()), queued.max(seen.queued())]
+        Limits { slots: self.whole.slots(), queue: self.front.bound.load(Ordering::Relaxed) }
     }
 
     pub(crate) fn occupancy(&self) -> Occupancy {
@@ -373,8 +384,8 @@ impl Bulkhead {
             running: seen.running(),
             queue: self.front.bound.load(Ordering::Relaxed),
             queued: seen.queued(),
-            peak_running: self.front.peak_running.load(Ordering::Relaxed).max(self.past[0].load(Ordering::Relaxed)),
-            peak_queued: self.front.peak_queued.load(Ordering::Relaxed).max(self.past[1].load(Ordering::Relaxed)),
+            peak_running: self.front.peak_running.load(Ordering::Relaxed).max(self.past.ever()[0]),
+            peak_queued: self.front.peak_queued.load(Ordering::Relaxed).max(self.past.ever()[1]),
         }
     }
 }

@@ -99,6 +99,7 @@ fn granted(mut waiting: Waiting) -> Slot {
     poll(&mut waiting).expect("the slot has been handed over")
 }
 
+mod shares;
 mod word;
 
 #[test]

@@ -21,7 +21,7 @@
 //! token that was given back leaves everything as if it had never been taken; the last one taken can always be given back.
 
 use super::config::Figures;
-use crate::base::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::base::sync::{AtomicU64, Ordering};
 
 /// A bucket's state. Moments are counted from the earliest there is (see [`stamp`]).
 #[derive(Debug)]
@@ -30,9 +30,13 @@ pub(super) struct Tokens {
     due: AtomicU64,
     /// When one was last taken from a bucket that the tokens that were out would have filled.
     filled_at: AtomicU64,
-    /// Tokens that are out.
-    out: AtomicU32,
+    /// Tokens that are out, and in the upper half how many were ever taken and not given back; the one number that is
+    /// written for the one reason has room for the other.
+    out: AtomicU64,
 }
+
+/// One token more that is out and taken.
+const TAKEN: u64 = 1 | (1 << 32);
 
 /// A moment as the arithmetic counts it: nothing is earlier than 0, and order is kept.
 pub(super) fn stamp(moment: crate::base::clock::Moment) -> u64 {
@@ -46,7 +50,7 @@ pub(super) fn moment(stamp: u64) -> crate::base::clock::Moment {
 
 impl Tokens {
     pub(super) fn full() -> Self {
-        Self { due: AtomicU64::new(0), filled_at: AtomicU64::new(0), out: AtomicU32::new(0) }
+        Self { due: AtomicU64::new(0), filled_at: AtomicU64::new(0), out: AtomicU64::new(0) }
     }
 
     /// When a token is there for a caller behind `ahead` others.
@@ -72,10 +76,10 @@ impl Tokens {
         if due > now {
             return Err(due);
         }
-        self.out.fetch_add(1, Ordering::AcqRel);
+        self.out.fetch_add(TAKEN, Ordering::AcqRel);
         let taken = take(figures, self, now);
         if taken.is_err() {
-            self.out.fetch_sub(1, Ordering::AcqRel);
+            self.out.fetch_sub(TAKEN, Ordering::AcqRel);
         }
         taken
     }
@@ -99,15 +103,43 @@ impl Tokens {
                 Err(now) => due = now,
             }
         };
-        self.out.fetch_sub(1, Ordering::AcqRel);
+        self.out.fetch_sub(TAKEN, Ordering::AcqRel);
         given
+    }
+
+    /// How many were ever taken and not given back, modulo 2^32.
+    #[cfg(feature = "redis")]
+    #[allow(clippy::cast_possible_truncation)] // the upper half
+    pub(super) fn taken(&self) -> u32 {
+        (self.out.load(Ordering::Relaxed) >> 32) as u32
+    }
+
+    /// Other figures from now on, for a bucket that shall hold what it held, and not more for having become larger: what
+    /// one process gives up another gets, and tokens that came with the move would be nobody's. Tokens that have no place
+    /// any more are gone.
+    #[cfg(feature = "redis")]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from lengths of time that are not negative
+    pub(super) fn refit(&self, before: Figures, after: Figures, now: u64) {
+        let mut due = self.due.load(Ordering::Acquire);
+        loop {
+            let missing = due.saturating_sub(now) as f64 / before.interval() as f64;
+            let level = (f64::from(before.burst) - missing).clamp(0.0, f64::from(after.burst));
+            let fitted = now.saturating_add(((f64::from(after.burst) - level) * after.interval() as f64).ceil() as u64);
+            // Whatever is out may be given back later, and there must be room for it, or it would be one too many.
+            self.filled_at.fetch_max(now, Ordering::AcqRel);
+            match self.due.compare_exchange_weak(due, fitted, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => due = now,
+            }
+        }
     }
 
     /// Moves the number on for a token taken now. A token that is being taken is out already.
     #[inline]
     #[cfg_attr(not(feature = "rate"), allow(dead_code))]
     fn advance(&self, due: u64, next: u64, interval: u64, now: u64) -> Result<u64, u64> {
-        let others = u64::from(self.out.load(Ordering::Acquire).saturating_sub(1));
+        let out = self.out.load(Ordering::Acquire) & u64::from(u32::MAX);
+        let others = out.saturating_sub(1);
         if others > 0 && due < now.saturating_add(others.saturating_mul(interval)) {
             self.filled_at.fetch_max(now, Ordering::AcqRel);
         }

@@ -11,9 +11,12 @@ use std::task::Context;
 
 use super::decide::{Tokens, stamp};
 use super::turn::{Patience, Turn, View};
-use super::{Asked, Rate, Token, Waiting};
+use super::{Asked, Figures, Rate, Token, Waiting};
+#[cfg(feature = "redis")]
+use super::{KeyPace, Pace};
 use crate::base::clock::Moment;
 use crate::base::line::Waiters;
+use crate::base::share::Share;
 use crate::base::table::{Census, Forgettable, Place, SHARDS, Table};
 
 /// The buckets of a name, by key. What a shard shares is how many of its callers wait.
@@ -24,6 +27,64 @@ pub(super) type Buckets = Table<Bucket, u32>;
 pub(super) struct Bucket {
     tokens: Tokens,
     line: Option<Box<Waiters>>,
+    /// What all processes know the key by; 0 where nobody asked.
+    #[cfg_attr(not(feature = "redis"), allow(dead_code))]
+    pub(super) wide: u64,
+    /// Figures of its own, where it has a share of a fleet's.
+    own: Option<Box<Figures>>,
+    /// Whether somebody was turned away, and how many tokens had been taken, when that was asked last.
+    #[cfg_attr(not(feature = "redis"), allow(dead_code))]
+    asked: (bool, u32),
+}
+
+impl Bucket {
+    fn of(wide: u64) -> Self {
+        Self { tokens: Tokens::full(), line: None, wide, own: None, asked: (false, 0) }
+    }
+
+    fn figures(&self, all: Figures) -> Figures {
+        self.own.as_deref().copied().unwrap_or(all)
+    }
+
+    /// Somebody is turned away.
+    fn note_refused(&mut self) {
+        self.asked.0 = true;
+    }
+}
+
+#[cfg(feature = "redis")]
+impl Bucket {
+    /// What it was asked for since this was asked before, if it was or has parts of its own.
+    pub(super) fn take_pace(&mut self, base: u32) -> Option<KeyPace> {
+        let (turned_away, before) = std::mem::replace(&mut self.asked, (false, self.tokens.taken()));
+        let taken = self.asked.1.wrapping_sub(before).cast_signed().max(0).cast_unsigned();
+        let pressed = turned_away || self.line.as_ref().is_some_and(|line| line.len() > 0);
+        let grains = self.own.as_ref().map_or(base, |own| own.count);
+        let pace = Pace { taken, pressed, grains };
+        let is_used = taken > 0 || pressed || self.own.is_some();
+        is_used.then_some(KeyPace { wide: self.wide, pace, leased: self.own.is_some() })
+    }
+
+    pub(super) fn is_leased(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// Other figures from now on, its own or those of all.
+    pub(super) fn fit(&mut self, all: Figures, own: Option<Figures>, now: u64, woken: &mut Vec<std::task::Waker>) {
+        let (before, after) = (self.figures(all), own.unwrap_or(all));
+        self.own = own.map(Box::new);
+        if before != after {
+            self.tokens.refit(before, after, now);
+            woken.extend(self.line.iter_mut().flat_map(|line| line.take_wakers(0, usize::MAX)));
+        }
+    }
+
+    /// What all have has changed.
+    fn refit(&mut self, before: Figures, after: Figures, now: u64) {
+        if self.own.is_none() {
+            self.tokens.refit(before, after, now);
+        }
+    }
 }
 
 impl Forgettable for Bucket {
@@ -41,9 +102,16 @@ impl Rate {
         self.keyed.get_or_init(|| Table::new(SHARDS, u32::default))
     }
 
-    /// Holds the bucket of a key.
-    pub(crate) fn hold(&self, id: u128, shown: impl FnOnce() -> Arc<str>) -> Place {
-        let make = || Bucket { tokens: Tokens::full(), line: None };
+    #[cfg(feature = "redis")]
+    pub(super) fn refit_keys(&self, before: Figures, after: Figures, now: u64) {
+        if let Some(buckets) = self.keyed.get() {
+            buckets.each(|shard| shard.values().for_each(|(_, bucket)| bucket.refit(before, after, now)));
+        }
+    }
+
+    /// Holds the bucket of a key. `wide` is what all processes know it by, asked for where there are several.
+    pub(crate) fn hold(&self, id: u128, shown: impl FnOnce() -> Arc<str>, wide: impl FnOnce() -> u64) -> Place {
+        let make = || Bucket::of(if self.share() == Share::Whole { 0 } else { wide() });
         self.buckets().hold(id, shown, make, now, |_, _| ()).0
     }
 
@@ -59,10 +127,11 @@ impl Rate {
             if key.line.as_ref().is_some_and(|line| line.len() > 0) {
                 return None;
             }
-            match key.tokens.take(figures, now) {
+            match key.tokens.take(key.figures(figures), now) {
                 Ok(()) => Some(Ok(())),
                 Err(due) if patience.allows(due) => None,
                 Err(due) => {
+                    key.note_refused();
                     buckets.count_refused(at);
                     Some(Err(due))
                 }
@@ -89,8 +158,9 @@ impl Rate {
         let figures = self.figures();
         self.buckets().with(bucket, |buckets, at| {
             // A held bucket is where its place says; were it ever not, a full one answers for it.
-            let (mut spare, mut count) = (Bucket { tokens: Tokens::full(), line: None }, 0);
+            let (mut spare, mut count) = (Bucket::of(0), 0);
             let (key, waiting) = buckets.both(at).unwrap_or((&mut spare, &mut count));
+            let figures = key.figures(figures);
             let line = key.line.get_or_insert_with(Box::default);
             let before = line.len();
             let seen = look(View { figures, tokens: &key.tokens, line });
@@ -111,6 +181,7 @@ impl Rate {
         let figures = self.figures();
         let woken = self.buckets().with(bucket, |buckets, at| {
             let (key, _) = buckets.both(at)?;
+            let figures = key.figures(figures);
             let line = key.line.as_mut().filter(|line| line.len() > 0);
             match (key.tokens.give_back(figures, taken), line) {
                 (true, Some(line)) => Some(line.take_wakers(0, usize::MAX).collect::<Vec<_>>()),

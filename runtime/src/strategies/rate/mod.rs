@@ -28,6 +28,8 @@
 //!
 //! **Keys** have a bucket each ([`keyed`]).
 //!
+//! **A rate of all processes together** is in force here with this one's share of it ([`shared`]).
+//!
 //! **No lock while nobody waits.** A bucket's state is one number ([`decide`]), moved by one compare-and-swap; only
 //! waiting takes the lock around the line.
 //!
@@ -40,6 +42,9 @@ mod guard;
 mod keyed;
 #[cfg(all(test, watertight_loom, feature = "rate"))]
 mod loom_tests;
+mod shared;
+#[cfg(all(test, not(watertight_loom), feature = "rate", feature = "redis"))]
+mod shared_tests;
 #[cfg(all(test, not(watertight_loom), feature = "rate"))]
 mod tests;
 mod turn;
@@ -57,6 +62,9 @@ pub use config::Config;
 pub(crate) use config::Figures;
 use decide::{Tokens, stamp};
 pub(crate) use guard::{Looked, Token, Waiting};
+use shared::Whole;
+#[cfg(feature = "redis")]
+pub(crate) use shared::{KeyPace, Pace};
 use turn::{Patience, Turn, View};
 
 /// The parts every call touches, on lines of their own.
@@ -76,6 +84,8 @@ pub(crate) struct Rate {
     name: &'static str,
     front: Apart<Front>,
     line: Mutex<Waiters>,
+    /// The figures that somebody wrote down, and which share of them is in force.
+    whole: Whole,
     /// The buckets of keys, once somebody has one.
     keyed: OnceLock<keyed::Buckets>,
 }
@@ -88,7 +98,8 @@ pub(crate) enum Asked {
 }
 
 impl Rate {
-    pub(crate) fn new(name: &'static str, Figures { count, unit, burst }: Figures) -> Self {
+    pub(crate) fn new(name: &'static str, figures: Figures) -> Self {
+        let Figures { count, unit, burst } = figures;
         Self {
             name,
             front: Apart(Front {
@@ -99,6 +110,7 @@ impl Rate {
                 unit: AtomicU64::new(unit),
             }),
             line: Mutex::new(Waiters::default()),
+            whole: Whole::new(figures),
             keyed: OnceLock::new(),
         }
     }
@@ -119,7 +131,12 @@ impl Rate {
 
     /// Changes the figures without losing a waiter or a token that is out. Whoever reads them in this very moment may
     /// see some old and some new; the next one does not.
-    pub(crate) fn set_figures(&self, Figures { count, unit, burst }: Figures) {
+    pub(crate) fn set_figures(&self, figures: Figures) {
+        self.whole.set(figures);
+        self.put_in_force(figures.under(self.whole.share()));
+    }
+
+    fn put_in_force(&self, Figures { count, unit, burst }: Figures) {
         self.front.count.store(count, Ordering::Relaxed);
         self.front.unit.store(unit, Ordering::Relaxed);
         self.front.burst.store(burst, Ordering::Relaxed);
@@ -214,7 +231,8 @@ impl Rate {
 
     #[cold]
     fn describe(&self, retry_after: u64) -> Detail {
-        let Figures { count, unit, .. } = self.figures();
+        let Figures { count, unit, .. } = self.whole.figures();
+        let retry_after = self.whole.refused(retry_after, unit);
         Detail::Limited { name: self.name, count, unit, retry_after }
     }
 }

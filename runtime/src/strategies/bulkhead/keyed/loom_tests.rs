@@ -13,7 +13,7 @@ fn leaked(total: Option<u32>) -> &'static Keyed {
 
 /// One call of a key: whether it ran. No two may run at once.
 fn call(keyed: &'static Keyed, key: u128, inside: &AtomicUsize) -> bool {
-    let held = keyed.hold(key, || "key".into());
+    let held = keyed.hold(key, || "key".into(), || 0);
     let entered = keyed.try_enter(held);
     let ran = matches!(entered, Some(Queued::Slot(_)));
     if ran {
@@ -64,7 +64,7 @@ fn loom_two_that_make_one_key_at_once_share_its_slot() {
 fn loom_what_is_held_outlives_the_eviction_of_everything_else() {
     loom::model(|| {
         let keyed = leaked(None);
-        let held = keyed.hold(0, || "key".into());
+        let held = keyed.hold(0, || "key".into(), || 0);
         let slot = keyed.try_enter(held);
         for key in 1..=KEPT as u128 {
             assert!(call(keyed, key, &AtomicUsize::new(0)));

@@ -20,6 +20,8 @@
 //! Invariants: those of [`turns`]; a compartment that is held, by a call that runs, waits, pauses or is about to ask, is
 //! never evicted; two different keys never share a compartment.
 
+#[cfg(feature = "redis")]
+mod shared;
 mod turns;
 
 #[cfg(all(test, watertight_loom))]
@@ -33,8 +35,10 @@ use std::task::Waker;
 use super::config::Limits;
 use super::guard::{Held, Slot, Waiting};
 use super::queue::{Line, Ticket};
+use super::shared::Whole;
 use super::{Home, Occupancy, Queued};
-use crate::base::sync::{AtomicU32, Ordering};
+use crate::base::share::Share;
+use crate::base::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::base::table::{Census, Place, SHARDS, Table};
 use crate::call::Detail;
 use turns::{Bounds, Compartment, Entered, Turns};
@@ -49,9 +53,16 @@ pub(crate) struct Keyed {
     table: Table<Compartment, Turns>,
     slots: AtomicU32,
     queue: AtomicU32,
-    /// 0 is none.
+    /// What bounds all keys together, as it was written down; [`NONE`] is nothing.
+    whole_total: Whole,
+    /// What is in force of it.
     total: AtomicU32,
+    /// How much of these limits is this process's; a number as of [`Share`].
+    share: AtomicU64,
 }
+
+/// No total, no share of its own.
+pub(super) const NONE: u32 = u32::MAX;
 
 impl Keyed {
     pub(super) fn new(name: &'static str, limits: Limits, total: Option<u32>) -> Self {
@@ -61,8 +72,24 @@ impl Keyed {
             table: Table::new(shards, Turns::default),
             slots: AtomicU32::new(limits.slots),
             queue: AtomicU32::new(limits.queue),
-            total: AtomicU32::new(total.unwrap_or(0)),
+            whole_total: Whole::new(total.unwrap_or(NONE)),
+            total: AtomicU32::new(total.unwrap_or(NONE)),
+            share: AtomicU64::new(Share::Whole.to_raw()),
         }
+    }
+
+    /// The same with a share in force.
+    pub(super) fn sharing(self, share: Share) -> Self {
+        self.share.store(share.to_raw(), Ordering::Relaxed);
+        if self.whole_total().is_some() {
+            self.total.store(self.whole_total.change(None, Some(share)), Ordering::Relaxed);
+        }
+        self
+    }
+
+    /// Whether its limits are those of several processes.
+    fn is_shared(&self) -> bool {
+        self.share.load(Ordering::Relaxed) != Share::Whole.to_raw()
     }
 
     fn bounds(&self) -> Bounds {
@@ -70,13 +97,15 @@ impl Keyed {
         Bounds {
             slots: self.slots.load(Ordering::Relaxed),
             queue: self.queue.load(Ordering::Relaxed),
-            total: (total > 0).then_some(total),
+            total: (total != NONE).then_some(total),
         }
     }
 
-    /// Holds the compartment of a key: where it is, and the number by which the ambient context knows it.
-    pub(crate) fn hold(&self, id: u128, shown: impl FnOnce() -> Arc<str>) -> InKey {
-        self.table.hold(id, shown, Compartment::default, || 0, |keys, at| keys.shared.number(at))
+    /// Holds the compartment of a key: where it is, and the number by which the ambient context knows it. `wide` is what all
+    /// processes know the key by, asked for where there are several.
+    pub(crate) fn hold(&self, id: u128, shown: impl FnOnce() -> Arc<str>, wide: impl FnOnce() -> u64) -> InKey {
+        let make = || Compartment::of(if self.is_shared() { wide() } else { 0 });
+        self.table.hold(id, shown, make, || 0, |keys, at| keys.shared.number(at))
     }
 
     /// Holds a compartment that is held already once more.
@@ -116,7 +145,8 @@ impl Keyed {
                 keys.count_refused(at);
                 let (running, queued) = keys.both(at).map_or((0, 0), |(key, _)| (key.running, key.queued));
                 let total = bounds.total.filter(|_| of_total).unwrap_or(0);
-                let Bounds { slots, queue, .. } = bounds;
+                let slots = keys.both(at).map_or(bounds.slots, |(key, _)| key.slots(bounds));
+                let queue = bounds.queue;
                 Some(Queued::Full(Detail::KeyFull { name: self.name, slots, running, queue, queued, total }))
             }
         })
@@ -155,9 +185,14 @@ impl Keyed {
     pub(super) fn resize(&self, limits: Limits, total: Option<u32>) {
         self.slots.store(limits.slots, Ordering::Relaxed);
         self.queue.store(limits.queue, Ordering::Relaxed);
-        if self.total.load(Ordering::Relaxed) > 0 {
-            self.total.store(total.unwrap_or(0).max(1), Ordering::Relaxed);
+        if self.whole_total().is_some() {
+            self.total.store(self.whole_total.change(total, None), Ordering::Relaxed);
         }
+        self.settle();
+    }
+
+    /// After a change: whoever may run now does.
+    fn settle(&self) {
         let (bounds, mut woken) = (self.bounds(), Vec::new());
         self.table.each(|keys| turns::settle(keys, bounds, &mut woken));
         woken.into_iter().for_each(Waker::wake);
@@ -172,8 +207,14 @@ impl Keyed {
         woken.into_iter().for_each(Waker::wake);
     }
 
+    /// What bounds all keys together and is in force.
     pub(crate) fn total(&self) -> Option<u32> {
         self.bounds().total
+    }
+
+    /// What was written down to bound them.
+    pub(crate) fn whole_total(&self) -> Option<u32> {
+        Some(self.whole_total.slots()).filter(|total| *total != NONE)
     }
 
     /// All keys together. Peaks are summed over shards, which need not have had them at the same time.

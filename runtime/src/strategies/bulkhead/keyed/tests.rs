@@ -22,7 +22,7 @@ fn leaked(slots: u32, queue: u32, total: Option<u32>) -> &'static Keyed {
 }
 
 fn hold(keyed: &'static Keyed, key: u128) -> InKey {
-    keyed.hold(key, || key.to_string().into())
+    keyed.hold(key, || key.to_string().into(), || 0)
 }
 
 /// A call in the table, as the pipeline keeps one.

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use super::super::queue::{Line, Ticket};
+use super::NONE;
 use crate::base::table::{Forgettable, Shard};
 use crate::call::context::NUMBERS;
 
@@ -33,10 +34,19 @@ pub(super) struct Bounds {
 }
 
 /// One key's compartment.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Compartment {
     pub(super) running: u32,
     pub(super) queued: u32,
+    /// The slots that were given to this key; [`NONE`] where it has those that every key has.
+    pub(super) share: u32,
+    /// The most that have run and waited at once since somebody asked.
+    pub(super) peak: u32,
+    /// Whether somebody was turned away since.
+    pub(super) pressed: bool,
+    /// What all processes know the key by; 0 where nobody asked.
+    #[cfg_attr(not(feature = "redis"), allow(dead_code))]
+    pub(super) wide: u64,
     /// Its place in the ring.
     turn: Option<u64>,
     /// Made for the first that waits.
@@ -55,6 +65,10 @@ pub(crate) struct Turns {
     /// The most that have run and waited at once.
     pub(super) peak_running: u32,
     pub(super) peak_queued: u32,
+    /// The most that have run and waited together since somebody asked.
+    pub(super) recent: u32,
+    /// Whether somebody was turned away for want of the total since.
+    pub(super) pressed: bool,
     /// The numbers that the compartments of this shard are known by while their slots are lent, in blocks.
     numbers: Vec<u32>,
 }
@@ -80,6 +94,20 @@ impl Forgettable for Compartment {
 }
 
 impl Compartment {
+    pub(super) fn of(wide: u64) -> Self {
+        Self { running: 0, queued: 0, share: NONE, peak: 0, pressed: false, wide, turn: None, line: None }
+    }
+
+    /// How many may run.
+    pub(super) fn slots(&self, bounds: Bounds) -> u32 {
+        if self.share == NONE { bounds.slots } else { self.share }
+    }
+
+    /// One more runs or waits.
+    fn note(&mut self) {
+        self.peak = self.peak.max(self.running + self.queued);
+    }
+
     pub(super) fn line(&mut self) -> &mut Line {
         self.line.get_or_insert_with(|| Box::new(Line::with_room_for(0)))
     }
@@ -89,6 +117,7 @@ impl Turns {
     fn runs_one_more(&mut self) {
         self.running += 1;
         self.peak_running = self.peak_running.max(self.running);
+        self.recent = self.recent.max(self.running + self.queued);
     }
 
     /// The number of a compartment, the same while somebody holds it and no other bulkhead's.
@@ -125,21 +154,26 @@ fn has_room(turns: &Turns, bounds: Bounds) -> bool {
 /// Asks for a slot; with a `waker`, for a place in the queue as well.
 pub(super) fn enter(keys: &mut Keys, at: u32, bounds: Bounds, waker: Option<Waker>) -> Entered {
     let Some((key, turns)) = keys.both(at) else { return Entered::Full { of_total: false } };
-    let has_slot = key.running < bounds.slots;
+    let has_slot = key.running < key.slots(bounds);
     if key.queued == 0 && has_slot && has_room(turns, bounds) {
         key.running += 1;
+        key.note();
         turns.runs_one_more();
         return Entered::Slot;
     }
     let of_total = has_slot && !has_room(turns, bounds);
     if key.queued >= bounds.queue {
+        key.pressed |= !of_total;
+        turns.pressed |= of_total;
         return Entered::Full { of_total };
     }
     let Some(waker) = waker else { return Entered::Room };
     let ticket = key.line().join(waker);
     key.queued += 1;
+    key.note();
     turns.queued += 1;
     turns.peak_queued = turns.peak_queued.max(turns.queued);
+    turns.recent = turns.recent.max(turns.running + turns.queued);
     take_turn(key, turns, at, bounds);
     Entered::Queued(ticket)
 }
@@ -150,7 +184,7 @@ pub(super) fn release(keys: &mut Keys, at: u32, bounds: Bounds, woken: &mut Vec<
         key.running -= 1;
         turns.running -= 1;
         if bounds.total.is_none() {
-            while key.queued > 0 && key.running < bounds.slots {
+            while key.queued > 0 && key.running < key.slots(bounds) {
                 woken.extend(grant(key, turns));
             }
         }
@@ -180,7 +214,7 @@ pub(super) fn settle(keys: &mut Keys, bounds: Bounds, woken: &mut Vec<Waker>) {
     let waiting: Vec<u32> = keys.values().filter(|(_, key)| key.queued > 0).map(|(at, _)| at).collect();
     for at in waiting {
         let Some((key, turns)) = keys.both(at) else { continue };
-        while bounds.total.is_none() && key.queued > 0 && key.running < bounds.slots {
+        while bounds.total.is_none() && key.queued > 0 && key.running < key.slots(bounds) {
             woken.extend(grant(key, turns));
         }
         take_turn(key, turns, at, bounds);
@@ -199,7 +233,7 @@ fn grant(key: &mut Compartment, turns: &mut Turns) -> Option<Waker> {
 
 /// A place at the back of the ring, for a key that has a slot and somebody waiting, and no place.
 fn take_turn(key: &mut Compartment, turns: &mut Turns, at: u32, bounds: Bounds) {
-    if bounds.total.is_none() || key.queued == 0 || key.running >= bounds.slots || key.turn.is_some() {
+    if bounds.total.is_none() || key.queued == 0 || key.running >= key.slots(bounds) || key.turn.is_some() {
         return;
     }
     let turn = turns.next;
@@ -217,7 +251,7 @@ fn grant_in_turn(keys: &mut Keys, bounds: Bounds, woken: &mut Vec<Waker>) {
         key.turn = None;
         turns.live -= 1;
         // Its bounds may have been cut since.
-        if key.queued > 0 && key.running < bounds.slots {
+        if key.queued > 0 && key.running < key.slots(bounds) {
             woken.extend(grant(key, turns));
         }
         take_turn(key, turns, at, bounds);
