@@ -40,6 +40,8 @@
 //! counted by accident. A probe is known by a number; one that has not ended after a cooldown is written off and
 //! replaced, and its late result has no number to answer to.
 //!
+//! **At the door the clock** is asked for by refusals only, and not by each when they come in a storm ([`look`] argues the cost).
+//!
 //! Invariants: at most `probes` probes are out at any time; a probe dropped without a result gives its place back; a
 //! breaker that is half-open and refuses has that many probes out; results of an earlier state never decide a later one.
 
@@ -48,6 +50,7 @@ mod config;
 pub(crate) mod decide;
 mod guard;
 mod listen;
+mod look;
 mod mark;
 mod window;
 
@@ -73,6 +76,7 @@ pub(crate) use config::{Causes, Rules, Slow, Window};
 use decide::{Decision, Machine};
 pub(crate) use guard::Admission;
 pub use listen::{on_any_change, on_change};
+use look::Looks;
 use mark::{Mark, Tagged, Timed};
 use window::{Fault, PLACES};
 
@@ -125,12 +129,19 @@ impl Gate {
 type Ring = [AtomicU64; PLACES + 1];
 const BY_NUMBER: usize = PLACES;
 
+/// What a thread writes that no other does.
+#[derive(Debug)]
+struct Own {
+    successes: Ring,
+    looks: Looks,
+}
+
 /// A breaker.
 #[derive(Debug)]
 pub(crate) struct Breaker {
     name: &'static str,
     gate: Apart<Gate>,
-    successes: Box<[Apart<Ring>; CELLS]>,
+    own: Box<[Apart<Own>; CELLS]>,
     locked: Mutex<Locked>,
 }
 
@@ -160,7 +171,9 @@ impl Breaker {
         Self {
             name,
             gate: Apart(Gate::new(&machine)),
-            successes: Box::new(std::array::from_fn(|_| Apart(std::array::from_fn(|_| AtomicU64::new(0))))),
+            own: Box::new(std::array::from_fn(|_| {
+                Apart(Own { successes: std::array::from_fn(|_| AtomicU64::new(0)), looks: Looks::new() })
+            })),
             locked: Mutex::new(Locked { machine, outbox: listen::Outbox::default(), held_open: false }),
         }
     }
@@ -169,20 +182,30 @@ impl Breaker {
         self.name
     }
 
-    /// Lets an attempt through, or says why not. `now` is asked for only when the breaker is not closed.
+    /// Lets an attempt through, or says why not. `now` is asked for only when it is not closed, and not each time ([`look`]).
     #[inline]
     pub(crate) fn admit(&'static self, now: impl FnOnce() -> Moment) -> Result<Admission, Detail> {
         let mark = Mark::from_raw(self.gate.mark.load(Ordering::Acquire));
         if mark.state() == State::Closed {
             return Ok(Admission::of(self, mark.generation(), None));
         }
-        self.admit_not_closed(now())
+        self.admit_not_closed(mark, now)
     }
 
     #[cold]
-    fn admit_not_closed(&'static self, now: Moment) -> Result<Admission, Detail> {
+    fn admit_not_closed(&'static self, mark: Mark, now: impl FnOnce() -> Moment) -> Result<Admission, Detail> {
         let shut_until = Moment::from_raw(self.gate.shut_until.load(Ordering::Acquire));
+        let (lane, generation) = (Lane::here(), mark.generation());
+        let looks = &self.own[lane.cell()].looks;
+        // A half-open breaker with room for a probe is shut until long ago, whatever was seen before.
+        if let Some(seen) = looks.spare(lane, generation)
+            && seen < shut_until
+        {
+            return Err(self.describe(seen, shut_until));
+        }
+        let now = now();
         if now < shut_until {
+            looks.note(lane, generation, now, shut_until);
             return Err(self.describe(now, shut_until));
         }
         let decision = self.step(|machine| machine.admit(now));
@@ -232,16 +255,16 @@ impl Breaker {
         let generation = machine.generation();
         match machine.rules().window {
             Window::Calls(_) => self
-                .successes
+                .own
                 .iter()
-                .map(|ring| Tagged::from_raw(ring[BY_NUMBER].load(Ordering::Relaxed)).count_in(generation))
+                .map(|own| Tagged::from_raw(own.successes[BY_NUMBER].load(Ordering::Relaxed)).count_in(generation))
                 .sum(),
             window @ Window::Time(_) => {
                 let parts = window::parts(window::part(now, window.part_length()));
                 let in_part = |ring: &Ring, part| {
                     Timed::from_raw(ring[window::place(part)].load(Ordering::Relaxed)).count_in(generation, part)
                 };
-                self.successes.iter().flat_map(|ring| parts.clone().map(|part| in_part(ring, part))).sum()
+                self.own.iter().flat_map(|own| parts.clone().map(|part| in_part(&own.successes, part))).sum()
             }
         }
     }
@@ -300,14 +323,14 @@ impl Breaker {
     #[inline]
     fn count(&self, generation: u32) {
         let lane = Lane::here();
-        update(&self.successes[lane.cell()].0[BY_NUMBER], lane, |raw| {
+        update(&self.own[lane.cell()].successes[BY_NUMBER], lane, |raw| {
             Tagged::from_raw(raw).one_more(generation).to_raw()
         });
     }
 
     fn count_in_time(&self, generation: u32, part: i64) {
         let lane = Lane::here();
-        update(&self.successes[lane.cell()].0[window::place(part)], lane, |raw| {
+        update(&self.own[lane.cell()].successes[window::place(part)], lane, |raw| {
             Timed::from_raw(raw).one_more(generation, part).to_raw()
         });
     }
