@@ -254,3 +254,9 @@ impl<T> Given<T> {
         }
     }
 }
+
+/// Whether a settings file may say this for a key: for the test that holds its reader against the attribute's.
+#[doc(hidden)]
+pub fn setting_reads(key: &str, value: &str) -> bool {
+    crate::settings::reads(key, value)
+}

@@ -56,7 +56,7 @@ async fn it_can_be_taken_back_before_its_end() {
     let _world = World::open();
     Override::of("site.over_recs.timeout", "50ms").lasting(ms(1_000)).apply().unwrap();
     assert!(!revert("site.over_recs.deadline", "ann"));
-    assert!(revert("site.\"settings::overrides::over_recs\".timeout", "ann"));
+    assert!(revert("site.over_recs.timeout", "ann"), "by the end of its path, as it was made");
     assert_eq!(timeout(), ("\"1s\"".to_owned(), Origin::Code));
     assert_eq!(revert_all("ann"), 0);
 }

@@ -7,6 +7,7 @@ mod expansion;
 mod grammar;
 mod limits;
 mod messages;
+mod settings;
 mod strategies;
 mod tail;
 

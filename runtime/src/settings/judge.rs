@@ -94,6 +94,13 @@ impl Judge {
         self.mistakes.or(self.layer)
     }
 
+    /// The address that is meant, however much of a path was written.
+    pub(super) fn address(&self, written: &Written) -> Option<Address> {
+        let scope = self.scope(&written.scope).ok()?;
+        let key = Key::find(scope.of(), &written.key)?.name;
+        Some(Address { scope, key })
+    }
+
     /// Every function, for whoever has to find one by another spelling.
     #[cfg_attr(not(feature = "settings"), allow(dead_code))]
     pub(super) fn declarations(&self) -> &[&'static Declaration] {

@@ -145,13 +145,11 @@ fn take_back(by: &str, which: impl Fn(&super::address::Address, &Origin) -> Opti
     ended
 }
 
-/// Takes the override of a setting back before its end; true if there was one.
+/// Takes the override of a setting back before its end; true if there was one. The setting is named as for [`Override::of`].
 pub fn revert(setting: &str, by: &str) -> bool {
-    let is_it = |address: &super::address::Address| {
-        let bare = |text: &str| text.replace('"', "");
-        bare(&address.to_string()) == bare(setting) || address.to_string() == setting
-    };
-    take_back(by, |address, _| is_it(address).then(|| format!("{address} was taken back"))) > 0
+    let written = Written::read(setting).ok();
+    let Some(meant) = written.and_then(|written| Judge::new().address(&written)) else { return false };
+    take_back(by, |address, _| (*address == meant).then(|| format!("{address} was taken back"))) > 0
 }
 
 /// Takes every override back; returns how many there were.

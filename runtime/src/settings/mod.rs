@@ -61,3 +61,11 @@ pub(crate) use report::all_effective;
 pub(crate) use report::{address_in_force, of_site, patch_of};
 pub(crate) use store::{Subject, current, enrol, enrol_names};
 pub(crate) use value::Force;
+
+/// Whether a value is one that a key of a function, or of a name (`bulkhead.slots`), can have.
+pub(crate) fn reads(key: &str, value: &str) -> bool {
+    let of_name =
+        key.split_once('.').and_then(|(kind, key)| keys::Key::find(address::Scope::named(kind, "")?.of(), key));
+    let found = keys::Key::find(keys::Of::Function, key).or(of_name);
+    found.is_some_and(|key| (key.read)(&value::Raw::word(value)).is_ok())
+}

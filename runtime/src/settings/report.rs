@@ -133,7 +133,9 @@ pub(crate) fn of_site(merged: &Merged, declared: &Declaration) -> SiteInForce {
             say(mode.to_owned(), Some(held), None);
         }
     }
-    if let Some(held) = merged.find(&scopes, "breaker.force").filter(|_| has(declared, "breaker")) {
+    if let Some(held) =
+        merged.find(&scopes, "breaker.force").filter(|_| declared.breaker.is_some_and(|it| it.name.is_none()))
+    {
         say("breaker.force".to_owned(), Some(held.1), None);
     }
     of_names(merged, declared, &mut say);
