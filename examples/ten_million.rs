@@ -118,6 +118,7 @@ fn main() -> ExitCode {
     println!("memory of a function: {:.1} KiB, over all threads", a_function as f64 / 1024.0);
     println!("memory added by the last {CALLS} calls: {later} bytes");
     println!("first read: {read:.2?}; first scrape: {scraped:.2?} for {} KiB of text", text.len() / 1024);
-    let grew = later.abs() > 1024 * i64::try_from(threads).unwrap_or(1);
+    // Sixty-four bytes for each function and thread come later than the first calls, once; what grows would come to thousands.
+    let grew = later.abs() > 2 * 1024 * i64::try_from(threads).unwrap_or(1);
     if grew || a_function > MOST || calls < CALLS { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
