@@ -1,7 +1,7 @@
 //! Attributes on `impl` blocks: what holds for which method, and every mistake.
 
 use super::tokens;
-use crate::expansion;
+use crate::attribute::expansion;
 
 /// The messages in an expansion, and the rest of it.
 fn told(attribute: &str, item: &str) -> (Vec<String>, String) {

@@ -5,7 +5,7 @@
 use expect_test::expect_file;
 
 use super::tokens;
-use crate::expansion;
+use crate::attribute::expansion;
 
 macro_rules! shapes {
     ($($name:ident: $attribute:literal $item:literal)+) => {

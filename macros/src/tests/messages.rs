@@ -5,7 +5,7 @@
 use expect_test::{Expect, expect};
 
 use super::{plan, plan_on, tokens};
-use crate::expansion;
+use crate::attribute::expansion;
 
 /// What the attribute is told on a function that is right.
 fn says(attribute: &str, expected: &Expect) {

@@ -3,6 +3,8 @@
 //! That the output compiles, and behaves, is shown where there is a runtime to compile it against.
 
 mod block;
+#[path = "../../../fuzz/src/attribute.rs"]
+mod corpus;
 mod expansion;
 mod grammar;
 mod limits;

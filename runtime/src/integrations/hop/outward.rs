@@ -19,7 +19,7 @@ pub(in super::super) fn left() -> Result<Option<u64>, Error> {
         return Ok(None);
     }
     match end.since(Moment::now()) {
-        left if left < super::MILLI => Err(Error::new(None, Detail::Spent { in_queue: false })),
+        left if left < super::wire::MILLI => Err(Error::new(None, Detail::Spent { in_queue: false })),
         left => Ok(Some(left)),
     }
 }

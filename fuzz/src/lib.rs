@@ -1,0 +1,43 @@
+//! The parsers, built from their own source files, and what must hold of each whatever comes in.
+//!
+//! A procedural macro can be linked by the compiler alone, and the header readers are private, so both are taken in as files.
+//! The checks are tests of their crates too, which run the corpus under plain `cargo test`.
+#![allow(dead_code, unused_imports)]
+
+#[path = "../../macros/src"]
+mod macros {
+    pub(crate) mod attribute;
+    pub(crate) mod block;
+    pub(crate) mod diag;
+    pub(crate) mod expand;
+    pub(crate) mod limits;
+    pub(crate) mod parse;
+    pub(crate) mod plan;
+    pub(crate) mod recover;
+    pub(crate) mod validate;
+}
+// The macro's files name one another from their crate's root.
+pub(crate) use macros::{attribute, block, diag, expand, limits, parse, plan, recover, validate};
+
+mod integrations {
+    pub(crate) mod hop {
+        #[path = "../../../../../runtime/src/integrations/hop/wire.rs"]
+        pub(crate) mod wire;
+    }
+    pub(crate) use hop::wire::{read_grpc, read_millis, write_grpc, write_millis};
+}
+use integrations::{read_grpc, read_millis, write_grpc, write_millis};
+
+#[path = "attribute.rs"]
+mod attributes;
+mod headers;
+
+/// One input of the target `attribute`.
+pub fn attribute_text(text: &str) {
+    attributes::check(text);
+}
+
+/// One input of the target `headers`.
+pub fn header(value: &[u8]) {
+    headers::check(value);
+}
