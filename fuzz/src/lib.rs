@@ -19,9 +19,9 @@ mod macros {
 // The macro's files name one another from their crate's root.
 pub(crate) use macros::{attribute, block, diag, expand, limits, parse, plan, recover, validate};
 
+#[path = "../../runtime/src/integrations"]
 mod integrations {
     pub(crate) mod hop {
-        #[path = "../../../../../runtime/src/integrations/hop/wire.rs"]
         pub(crate) mod wire;
     }
     pub(crate) use hop::wire::{read_grpc, read_millis, write_grpc, write_millis};

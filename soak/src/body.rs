@@ -107,8 +107,7 @@ pub(crate) async fn play(plan: Plan) -> Result<u64, Fault> {
         68..70 => silence().await,
         70..74 => std::panic::panic_any(Planned),
         74..76 => {
-            // Blocks its thread, past its limit at times.
-            std::thread::sleep(Duration::from_micros(rng.u64(100..4_000)));
+            block(Duration::from_micros(rng.u64(100..4_000)));
             Ok(plan.seed)
         }
         76..79 => {
@@ -120,6 +119,12 @@ pub(crate) async fn play(plan: Plan) -> Result<u64, Fault> {
         }
         _ => nested(&plan, &mut rng, inside.as_mut()).await,
     }
+}
+
+/// Blocks its thread, past its limit at times.
+#[allow(clippy::disallowed_methods)] // blocking is the subject
+fn block(length: Duration) {
+    std::thread::sleep(length);
 }
 
 async fn pause(rng: &mut Rng, most: u64) {

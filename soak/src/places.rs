@@ -72,7 +72,7 @@ pub(crate) async fn are_all_there(keys: &[u32]) -> anyhow::Result<usize> {
     let mut counted = 0;
     for bulkhead in snapshot.bulkheads.iter().filter(|it| !it.name.ends_with("@observe")) {
         let kind = if bulkhead.keys.is_some() { "keys" } else { "places" };
-        let probe = Guard::named(format!("{kind} of {}", bulkhead.name)).timeout(PATIENCE);
+        let probe = Guard::named(format!("{kind}.{}", bulkhead.name)).timeout(PATIENCE);
         let probe = probe.bulkhead(Bulkhead::join(bulkhead.name));
         let (slots, queue) = (bulkhead.slots, bulkhead.queue);
         if bulkhead.keys.is_some() {
@@ -87,7 +87,7 @@ pub(crate) async fn are_all_there(keys: &[u32]) -> anyhow::Result<usize> {
         counted += 1;
     }
     for threads in &snapshot.isolates {
-        let probe = Guard::named(format!("threads of {}", threads.name)).timeout(PATIENCE);
+        let probe = Guard::named(format!("threads.{}", threads.name)).timeout(PATIENCE);
         let probe = Probe::Threads(probe.build_isolated(Isolate::join(threads.name))?);
         exactly(threads.name, &probe, threads.threads, threads.queue).await?;
         counted += 1;

@@ -4,8 +4,8 @@
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
+use tokio::time::Instant;
 use watertight::{Fate, Snapshot};
 
 use crate::{body, memory, sites};

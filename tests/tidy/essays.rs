@@ -11,7 +11,8 @@ fn opens_with_an_essay(file: &Source) -> bool {
 
 #[test]
 fn every_source_file_opens_with_an_essay() {
-    let files = ["macros/src", "runtime/src", "examples/src", "tests"].into_iter().flat_map(sources);
+    let files =
+        ["macros/src", "runtime/src", "examples/src", "soak/src", "fuzz", "tests"].into_iter().flat_map(sources);
     let files = files.filter(|file| !["tests/ui/fail/", "tests/ui/pass/"].iter().any(|it| file.path.starts_with(it)));
     let without: Vec<_> = files.filter(|file| !opens_with_an_essay(file)).map(|file| file.path).collect();
     assert!(without.is_empty(), "these say nothing before they begin: {without:?}");

@@ -51,6 +51,8 @@ pub(crate) fn decide(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const NOW: Moment = Moment::from_raw(1_000);
@@ -87,5 +89,42 @@ mod tests {
         assert_eq!(decide(NOW, with_left(99), ALONE, LIMITS, || 0), doomed);
         let probes = (0..500).filter(|&n| decide(NOW, with_left(99), ALONE, LIMITS, || n) == Start::Probe).count();
         assert_eq!(probes, 10);
+    }
+
+    proptest! {
+        /// The rule in the reader's words, held against the code over everything it is handed.
+        #[test]
+        fn an_attempt_starts_exactly_when_enough_is_left_or_it_is_the_fiftieth_without(
+            left in 0_u64..400, hopeless in 0_u64..300, more in 0_u64..300, wanted: bool, in_queue: bool, doomed in 0_u64..200,
+        ) {
+            let limits = Limits { hopeless, worthwhile: hopeless + more };
+            let needed = if wanted { hopeless + more } else { hopeless };
+            let expected = if left == 0 {
+                Start::Refuse(Detail::Spent { in_queue })
+            } else if left >= needed {
+                Start::Go
+            } else if (doomed + 1).is_multiple_of(DOOMED_PROBE_EVERY) {
+                Start::Probe
+            } else {
+                Start::Refuse(Detail::Doomed { remaining: left, floor: needed })
+            };
+            let turn = Turn { in_queue, wanted };
+            prop_assert_eq!(decide(NOW, with_left(left), turn, limits, || doomed), expected);
+            let with_more = decide(NOW, with_left(left + 1), turn, limits, || doomed);
+            prop_assert!(expected != Start::Go || with_more == Start::Go, "more time never refuses what less let through");
+        }
+
+        /// Whatever the order of lengths, one in fifty of the doomed runs, so the estimate is never without a check for long.
+        #[test]
+        fn of_every_fifty_doomed_in_a_row_one_runs(lengths in prop::collection::vec(1_u64..100, 50..300)) {
+            let mut seen = 0;
+            let starts: Vec<_> = lengths.iter().map(|left| {
+                seen += 1;
+                decide(NOW, with_left(*left), ALONE, LIMITS, || seen - 1)
+            }).collect();
+            for window in starts.windows(50) {
+                prop_assert_eq!(window.iter().filter(|start| **start == Start::Probe).count(), 1);
+            }
+        }
     }
 }

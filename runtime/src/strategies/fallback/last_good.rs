@@ -149,6 +149,10 @@ fn lock(store: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     fn at(nanos: i64) -> Moment {
@@ -239,5 +243,52 @@ mod tests {
         let Store::ByKey(table) = &good.kept else { panic!("by key") };
         let census = table.census();
         assert_eq!((census.kept, census.idle), (KEYS, KEYS));
+    }
+
+    /// The same in a map: the latest of each key and type, gone once somebody finds it too old.
+    #[derive(Default)]
+    struct Model(HashMap<(u128, bool), (i64, u32)>);
+
+    impl Model {
+        fn keep(&mut self, place: (u128, bool), value: u32, at: i64) {
+            if self.0.get(&place).is_none_or(|(before, _)| *before <= at) {
+                self.0.insert(place, (at, value));
+            }
+        }
+
+        fn find(&mut self, place: (u128, bool), now: i64) -> Option<(u32, u64)> {
+            let (at, value) = *self.0.get(&place)?;
+            let age = u64::try_from(now - at).unwrap_or(0);
+            if age > 60 {
+                self.0.remove(&place);
+                return None;
+            }
+            Some((value, age))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_served_is_what_a_map_of_latest_successes_serves(
+            by_key: bool,
+            steps in prop::collection::vec((any::<bool>(), 0_u128..5, any::<bool>(), 0_i64..300, any::<u32>()), 1..80),
+        ) {
+            let (good, mut model) = (if by_key { LastGood::by_key(60) } else { LastGood::new(60) }, Model::default());
+            for (keeps, key, small, at_nanos, value) in steps {
+                let place = (if by_key { key } else { 0 }, small);
+                if keeps {
+                    model.keep(place, value, at_nanos);
+                    // Two types, so two places for one key.
+                    if small { good.keep(key, value, at(at_nanos)) } else { good.keep(key, u64::from(value), at(at_nanos)) }
+                } else {
+                    let found = if small {
+                        good.find::<u32>(key, at(at_nanos))
+                    } else {
+                        good.find::<u64>(key, at(at_nanos)).and_then(|(value, age)| Some((u32::try_from(value).ok()?, age)))
+                    };
+                    prop_assert_eq!(found, model.find(place, at_nanos));
+                }
+            }
+        }
     }
 }

@@ -68,3 +68,62 @@ impl Progress {
         }
     }
 }
+
+#[cfg(all(test, not(watertight_loom)))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the thread does next, in its own order; the caller goes once, at any moment.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Side {
+        Waiting,
+        Polling,
+        Done,
+    }
+
+    proptest! {
+        /// A job as its two sides know it, step by step: three facts, against one word.
+        #[test]
+        fn both_sides_are_told_what_a_model_of_three_facts_says(
+            steps in prop::collection::vec(0_u8..4, 1..30),
+        ) {
+            let (job, mut side, mut gone, mut abandoned) = (Progress::new(), Side::Waiting, false, 0_i32);
+            for step in steps {
+                match (step, side) {
+                    (0 | 1, Side::Waiting) => {
+                        prop_assert_eq!(job.begin(), !gone, "it is polled while somebody waits for it");
+                        // Dropped without being polled when nobody does.
+                        side = if gone { Side::Done } else { Side::Polling };
+                    }
+                    (0, Side::Polling) => {
+                        let rests = job.pause();
+                        prop_assert_eq!(rests, !gone);
+                        side = if rests { Side::Waiting } else { Side::Polling };
+                    }
+                    (1 | 2, Side::Polling) => {
+                        let was_abandoned = job.end();
+                        prop_assert_eq!(was_abandoned, gone);
+                        abandoned -= i32::from(was_abandoned);
+                        side = Side::Done;
+                    }
+                    (3, _) if !gone => {
+                        gone = true;
+                        let ended = side == Side::Done;
+                        let expected = if ended { Left::Nothing } else if side == Side::Polling { Left::Running } else { Left::Resting };
+                        let left = job.leave();
+                        prop_assert_eq!(left, expected);
+                        abandoned += i32::from(left == Left::Running);
+                    }
+                    _ => {}
+                }
+                prop_assert!((0..=1).contains(&abandoned), "the gauge is one job's: {}", abandoned);
+            }
+            if side == Side::Polling {
+                abandoned -= i32::from(job.end());
+            }
+            prop_assert_eq!(abandoned, 0, "counted out as it was counted in");
+        }
+    }
+}
