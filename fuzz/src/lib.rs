@@ -14,23 +14,25 @@ mod macros {
     pub(crate) mod parse;
     pub(crate) mod plan;
     pub(crate) mod recover;
+    pub(crate) mod units;
     pub(crate) mod validate;
 }
 // The macro's files name one another from their crate's root.
-pub(crate) use macros::{attribute, block, diag, expand, limits, parse, plan, recover, validate};
+pub(crate) use macros::{attribute, block, diag, expand, limits, parse, plan, recover, units, validate};
 
 #[path = "../../runtime/src/integrations"]
 mod integrations {
     pub(crate) mod hop {
         pub(crate) mod wire;
     }
-    pub(crate) use hop::wire::{read_grpc, read_millis, write_grpc, write_millis};
+    use hop::wire::{read_grpc, read_millis, write_grpc, write_millis};
+
+    #[path = "../../../fuzz/src/headers.rs"]
+    pub(crate) mod headers;
 }
-use integrations::{read_grpc, read_millis, write_grpc, write_millis};
 
 #[path = "attribute.rs"]
 mod attributes;
-mod headers;
 
 /// One input of the target `attribute`.
 pub fn attribute_text(text: &str) {
@@ -39,5 +41,5 @@ pub fn attribute_text(text: &str) {
 
 /// One input of the target `headers`.
 pub fn header(value: &[u8]) {
-    headers::check(value);
+    integrations::headers::check(value);
 }
