@@ -18,7 +18,7 @@ use crate::{rest, sites, verdict};
 pub(crate) async fn in_a_child(seed: u64) -> anyhow::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["drain", "--seed", &seed.to_string()]).kill_on_drop(true);
-    let output = timeout(Duration::from_secs(300), command.output()).await.context("a child that never ends")??;
+    let output = timeout(Duration::from_mins(5), command.output()).await.context("a child that never ends")??;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "drain, seed {seed}: {}", said.trim());
     Ok(())

@@ -35,9 +35,9 @@ impl Load {
                 }
             });
         }
-        let (seen, mut rng) = (stop.clone(), Rng::with_seed(seed ^ 0x5EED));
+        let (stopped, mut rng) = (stop.clone(), Rng::with_seed(seed ^ 0x5EED));
         tasks.spawn(async move {
-            while !seen.load(Ordering::Relaxed) {
+            while !stopped.load(Ordering::Relaxed) {
                 meddling(&mut rng, meddle);
                 sleep(Duration::from_millis(rng.u64(20..200))).await;
             }
@@ -59,7 +59,7 @@ impl Load {
             }
             Ok(())
         };
-        timeout(Duration::from_secs(60), gone).await.context("a caller that never comes back")?
+        timeout(Duration::from_mins(1), gone).await.context("a caller that never comes back")?
     }
 }
 

@@ -6,8 +6,11 @@
 //!
 //! It runs in epochs. While one runs, what must hold at every moment is looked at ([`rest::Watch`]). At its end the callers
 //! come to rest, and then every cell of every function's figures agrees with what its callers got, nothing runs or waits,
-//! every compartment takes exactly as many callers as it has places, every function lets somebody through, and no more is
-//! allocated than after the epochs that warmed it up.
+//! every compartment takes exactly as many callers as it has places, and every function lets somebody through.
+//!
+//! What is allocated is shown and not judged. Each function has figures for each of 33 lanes, and rarer histograms in each, made
+//! when something first falls there; with more threads than lanes and hundreds of functions that takes longer than minutes, and
+//! a leak would have to be larger than what is still being made to show before.
 //!
 //! Exit code 0 when all held for the whole time, 1 with the first thing that did not, and the seed. What happens depends on
 //! the scheduler besides, so a seed narrows a failure down and need not repeat it.
@@ -30,7 +33,7 @@ mod verdict;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use fastrand::Rng;
 use tokio::net::TcpListener;
@@ -73,11 +76,6 @@ enum Command {
         seed: u64,
     },
 }
-
-/// Epochs until everything that is made on first use is there.
-const WARM: usize = 3;
-/// What may be allocated beyond the most of the warm epochs: a table that grows to its bound later than most.
-const SLACK: usize = 2 << 20;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -129,9 +127,6 @@ async fn soak(args: &Args, seed: u64) -> anyhow::Result<()> {
         let epoch = epoch(args, &mut rng, &mut watch, report.epochs.len(), end).await?;
         report.epochs.push(epoch);
         eprintln!("{}", report.progress());
-        let warm = report.epochs.iter().take(WARM).map(|epoch| epoch.allocated).max().unwrap_or(0);
-        let now = report.epochs.last().map_or(0, |epoch| epoch.allocated);
-        ensure!(now <= warm + SLACK, "memory grows: {now} bytes at rest, {warm} after the first {WARM} epochs");
     }
     println!("{}", report.table(&watertight::snapshot()));
     Ok(())
