@@ -85,7 +85,7 @@ fn a_key_has_slots_of_its_own_while_it_is_given_them_and_the_others_have_an_equa
     demands.sort_by_key(|it| it.wide);
     let demand = |wide, peak| KeyDemand { wide, peak, running: 0, slots: 2, pressed: false, leased: false };
     assert_eq!(demands, [demand(7, 2), demand(9, 1)], "there was room in the queue");
-    assert_eq!(keyed.take_total(), (0, 2, false));
+    assert_eq!(keyed.take_total(), (0, 3, false));
     keyed.give(&HashMap::from([(7, 5)]));
     assert_eq!((runs(one, 9).len(), runs(two, 9).len(), keyed.leased()), (5, 2, 1));
     keyed.set_total_share(Share::Leased(3));
