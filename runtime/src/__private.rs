@@ -11,7 +11,7 @@ pub use crate::call::Verdict;
 pub use crate::catalogue::Entry;
 #[cfg(feature = "catalogue")]
 pub use crate::catalogue::LINKED;
-pub use crate::declaration::{Declaration, Observe};
+pub use crate::declaration::{Observe, Setting};
 pub use crate::pipeline::tail as tail_of;
 pub use crate::pipeline::{
     Call, Carrier, CarriesRefusals, End, Entered, Key, Kind, Passes, PassesRefusals, Refusable, Returned, Terms,
@@ -31,7 +31,7 @@ macro_rules! configs {
     };
 }
 
-configs!(breaker, bulkhead, deadline, hedge, isolate, rate, retry, tail, timeout);
+configs!(breaker, bulkhead, hedge, isolate, rate, retry, tail);
 
 #[cfg(feature = "catalogue")]
 #[doc(hidden)]
@@ -41,9 +41,7 @@ pub mod keys;
 
 /// The traits among which the compiler chooses.
 pub mod kinds {
-    #[cfg(feature = "testing")]
-    pub use crate::pipeline::{AllThree, StruckAndKept, StruckAndSaid, StruckOnly};
-    pub use crate::pipeline::{Carries, CarriesNothing, KeptOnly, NeitherOfThem, NoErrors, SaidAndKept, SaidOnly};
+    pub use crate::pipeline::{Carries, CarriesNothing, Choice};
 }
 
 use crate::call::Failure;
@@ -72,15 +70,17 @@ macro_rules! __rate {
 
 pub use crate::__rate as rate_enabled;
 
-/// Adds a site to the linker's list.
+/// Adds a site to the linker's list: what `#[distributed_slice(LINKED)]` makes of an entry, but for its check of the type, which
+/// is written down right here. (The essay of `catalogue.rs` says why.)
 #[cfg(feature = "catalogue")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __list {
     ($site:ident) => {
-        #[$crate::__private::linkme::distributed_slice($crate::__private::LINKED)]
-        #[linkme(crate = $crate::__private::linkme)]
-        static __WT_ENTRY: $crate::__private::Entry = $site.entry();
+        $crate::__private::LINKED! {
+            #![linkme_macro = $crate::__private::LINKED]
+            static __WT_ENTRY: $crate::__private::Entry = $site.entry();
+        }
     };
 }
 

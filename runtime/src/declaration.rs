@@ -1,22 +1,25 @@
 //! What an attribute says, as plain constants.
 //!
 //! The macro has checked it already, so nothing here can fail; it is built in a `const`, lies in a `static`, and is read
-//! by the catalogue, the check and the pipeline alike. A strategy is added here as one field and one line.
+//! by the catalogue, the check and the pipeline alike. A strategy is added here as one field and one line, and in [`setting`]
+//! as one word of the list that generated code hands over.
 //!
 //! Invariant: a declaration never changes; what is in force may, and lives in the registry and the pipeline.
 
 pub(crate) mod limits;
 mod observe;
+mod setting;
 pub(crate) mod units;
 
 use crate::call::Identity;
 use crate::strategies::{breaker, bulkhead, deadline, fallback, hedge, isolate, rate, retry, tail, timeout};
 
 pub use observe::Observe;
+pub use setting::Setting;
 
 /// The declared settings of one guarded function.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Declaration {
+pub(crate) struct Declaration {
     pub(crate) identity: Identity,
     pub(crate) timeout: Option<timeout::Config>,
     pub(crate) deadline: Option<deadline::Config>,
@@ -46,7 +49,7 @@ pub(crate) enum Form {
 
 impl Declaration {
     /// A function with no strategy yet.
-    pub const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
+    pub(crate) const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
             identity: Identity::new(name, module, file, line),
             timeout: None,
@@ -67,67 +70,62 @@ impl Declaration {
 
     /// Bounds each attempt.
     #[must_use]
-    pub const fn timeout(self, config: timeout::Config) -> Self {
+    pub(crate) const fn timeout(self, config: timeout::Config) -> Self {
         Self { timeout: Some(config), ..self }
     }
 
     /// Bounds the call.
     #[must_use]
-    pub const fn deadline(self, config: deadline::Config) -> Self {
+    pub(crate) const fn deadline(self, config: deadline::Config) -> Self {
         Self { deadline: Some(config), ..self }
     }
 
     /// Gives it a compartment.
     #[must_use]
-    pub const fn bulkhead(self, config: bulkhead::Config) -> Self {
+    pub(crate) const fn bulkhead(self, config: bulkhead::Config) -> Self {
         Self { bulkhead: Some(config), ..self }
     }
 
     /// Gives its body threads of its own.
     #[must_use]
-    pub const fn isolate(self, config: isolate::Config) -> Self {
+    pub(crate) const fn isolate(self, config: isolate::Config) -> Self {
         Self { isolate: Some(config), ..self }
     }
 
     /// Bounds how often its bodies start.
+    #[cfg(feature = "rate")]
     #[must_use]
-    pub const fn rate(self, config: rate::Config) -> Self {
+    pub(crate) const fn rate(self, config: rate::Config) -> Self {
         Self { rate: Some(config), ..self }
     }
 
     /// Puts it behind a breaker.
     #[must_use]
-    pub const fn breaker(self, config: breaker::Config) -> Self {
+    pub(crate) const fn breaker(self, config: breaker::Config) -> Self {
         Self { breaker: Some(config), ..self }
     }
 
     /// Asks again.
     #[must_use]
-    pub const fn retry(self, config: retry::Config) -> Self {
+    pub(crate) const fn retry(self, config: retry::Config) -> Self {
         Self { retry: Some(config), ..self }
     }
 
     /// Asks a second time beside a slow attempt.
     #[must_use]
-    pub const fn hedge(self, config: hedge::Config) -> Self {
+    pub(crate) const fn hedge(self, config: hedge::Config) -> Self {
         Self { hedge: Some(config), ..self }
     }
 
     /// Answers for its failures.
     #[must_use]
-    pub const fn fallback(self, config: fallback::Config) -> Self {
+    pub(crate) const fn fallback(self, config: fallback::Config) -> Self {
         Self { fallback: Some(config), ..self }
-    }
-
-    /// Leaves a share of its attempts running at their limit, to learn how long they take.
-    #[must_use]
-    pub const fn tail(self, config: tail::Config) -> Self {
-        Self { tail: Some(config), ..self }
     }
 
     /// Promises that running it twice does no more than running it once.
     #[must_use]
-    pub const fn idempotent(self) -> Self {
+    pub(crate) const fn idempotent(self) -> Self {
         Self { idempotent: true, ..self }
     }
 
@@ -137,15 +135,9 @@ impl Declaration {
         Self { form: Form::ByHand, ..self }
     }
 
-    /// Marks that it is no async function: its caller's thread waits.
-    #[must_use]
-    pub const fn plain(self) -> Self {
-        Self { form: Form::Plain, ..self }
-    }
-
     /// Has strategies observe instead of act.
     #[must_use]
-    pub const fn observing(self, observe: Observe) -> Self {
+    pub(crate) const fn observing(self, observe: Observe) -> Self {
         Self { observe, ..self }
     }
 

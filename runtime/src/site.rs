@@ -11,7 +11,7 @@ use crate::call::tally::Tally;
 #[cfg(feature = "testing")]
 use crate::call::world::{Copies, World};
 use crate::catalogue::{self, Entry};
-use crate::declaration::Declaration;
+use crate::declaration::{Declaration, Setting};
 use crate::pipeline::{Call, Pipeline, Start};
 
 /// One guarded function.
@@ -23,8 +23,20 @@ pub struct Site {
 
 impl Site {
     /// The site of a declaration.
-    pub const fn new(declaration: Declaration) -> Self {
-        Self { declaration, tally: Tally::new(), pipeline: OnceLock::new() }
+    pub(crate) const fn new(declaration: Declaration) -> Self {
+        // Evaluated once, and not for every annotated function.
+        Self { declaration, tally: const { Tally::new() }, pipeline: const { OnceLock::new() } }
+    }
+
+    /// The site of what an attribute says: of whom, where, and which settings.
+    pub const fn of<const N: usize>(
+        name: &'static str,
+        module: &'static str,
+        file: &'static str,
+        line: u32,
+        settings: [Setting; N],
+    ) -> Self {
+        Self::new(Declaration::of((name, module), (file, line), settings))
     }
 
     /// Its entry in the catalogue.

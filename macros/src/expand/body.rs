@@ -46,7 +46,7 @@ use syn::{Expr, Lifetime, Token, Type, TypeInfer};
 
 use super::args::{Binding, Last};
 use super::observed;
-use super::paths::{Paths, local, ours};
+use super::paths::{Name, Paths, local, ours};
 use crate::parse::shape::{Output, Shape};
 use crate::plan::Plan;
 
@@ -84,8 +84,7 @@ pub(super) fn once(plan: &Plan, taken: Option<&[Binding]>, then: &Then<'_>, path
             }
         }
         Then::FallBack(prepared, fallback) => {
-            let once = paths.once_or(first(fallback));
-            let run = or(&once, fallback);
+            let run = or(paths.once_or(first(fallback)), fallback);
             quote_spanned!(here=> #body #prepared #run.await)
         }
     }
@@ -127,7 +126,7 @@ pub(super) fn again(plan: &Plan, bindings: &[Binding], moves: bool, then: &Then<
         }
         Then::FallBack(prepared, fallback) => {
             let attempt = paths.attempt_or(first(fallback));
-            let run = or(&attempt, fallback);
+            let run = or(attempt, fallback);
             quote_spanned! {here=>
                 #(#put_by)*
                 loop {
@@ -183,7 +182,7 @@ pub(super) fn beside(plan: &Plan, bindings: &[Binding], key: Span, paths: &Paths
 }
 
 /// Runs the body and, if need be, the fallback; located there, since that is what has to change when it does not fit.
-fn or(function: &TokenStream, fallback: &TokenStream) -> TokenStream {
+fn or(function: Name<'_>, fallback: &TokenStream) -> TokenStream {
     let at = first(fallback);
     let [call, body, kind] = ["__wt_call", "__wt_body", "__wt_kind"].map(|name| local(name, at));
     quote_spanned!(ours(at)=> #function(&mut #call, #body, #kind, #fallback))
@@ -238,11 +237,11 @@ impl VisitMut for Infer {
 /// `let __wt_kind = …;`: what the return type says, and what the user's predicates make of it.
 pub(super) fn kind(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
-    let (kinds, returned) = (paths.kinds(here), paths.returned(here));
+    let (kinds, returned) = (paths.kinds(here), paths.returned_by(here));
     let mut by_type = quote_spanned! {here=>
         let __wt_kind = {
-            use #kinds::*;
-            (&&&&&#returned::by(&__wt_body)).__wt_kind()
+            use #kinds::Choice as _;
+            (&&&&&#returned(&__wt_body)).__wt_kind()
         };
     };
     // Located at the fallback: an answer that cannot be kept is reported there.
@@ -267,7 +266,7 @@ pub(super) fn last_good(at: Span, paths: &Paths<'_>) -> TokenStream {
 /// What the user's predicates make of `__wt_verdict`, if there are any.
 fn verdict(plan: &Plan, paths: &Paths<'_>) -> Option<TokenStream> {
     let here = Span::mixed_site();
-    let mut steps: Vec<(TokenStream, Option<&Expr>)> = Vec::new();
+    let mut steps: Vec<(Name<'_>, Option<&Expr>)> = Vec::new();
     // What widens first, then what narrows: `abort` and `skip` have the last word.
     if let Some(retry) = &plan.retry {
         steps.extend(retry.any.then(|| (paths.retry_any(here), None)));
@@ -282,12 +281,12 @@ fn verdict(plan: &Plan, paths: &Paths<'_>) -> Option<TokenStream> {
     let by_type = (!steps.is_empty()).then(|| local("__wt_verdict", here).into_token_stream())?;
     Some(steps.into_iter().fold(by_type, |verdict, (function, predicate)| match predicate {
         None => quote_spanned!(here=> #function(#verdict)),
-        Some(predicate) => asked(&function, &verdict, predicate),
+        Some(predicate) => asked(function, &verdict, predicate),
     }))
 }
 
 /// The verdict so far, as a predicate of the user's changes it.
-fn asked(function: &TokenStream, verdict: &TokenStream, predicate: &impl ToTokens) -> TokenStream {
+fn asked(function: Name<'_>, verdict: &TokenStream, predicate: &impl ToTokens) -> TokenStream {
     let at = first(predicate);
     let out = local("__wt_out", at);
     quote_spanned!(ours(at)=> #function(#verdict, #out, #predicate))

@@ -20,7 +20,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, Pat};
 
-use super::paths::{Paths, local, ours};
+use super::paths::{Name, Paths, local, ours};
 use super::{body, mentions};
 use crate::parse::shape::Kind;
 use crate::plan::{self, Passes, Plan};
@@ -68,7 +68,7 @@ impl Fallback {
             Kind::AsyncTrait(_) => mentions::in_async_trait(fallback.to_token_stream()),
             _ => fallback.to_token_stream(),
         };
-        let tell = |function: TokenStream| quote_spanned!(ours(at)=> let #told = #function(&#of_kind, #value););
+        let tell = |function: Name<'_>| quote_spanned!(ours(at)=> let #told = #function(&#of_kind, #value););
         let prepared = match fallback {
             Expr::Closure(_) if plan.unrefused => {
                 let alone = paths.error_alone(at);
@@ -101,7 +101,7 @@ impl Fallback {
     pub(super) fn after(&self, plan: &Plan, paths: &Paths<'_>) -> TokenStream {
         let (here, at) = (Span::mixed_site(), self.at);
         let Self { prepared, value, .. } = self;
-        let (kinds, returned, settle) = (paths.kinds(here), paths.returned(here), paths.settle(here));
+        let (kinds, returned, settle) = (paths.kinds(here), paths.returned_of(here), paths.settle(here));
         let [call, kind, failure, terms] =
             ["__wt_call", "__wt_kind", "__wt_failure", "__wt_terms"].map(|name| local(name, at));
         let weighed = weighed(plan, paths);
@@ -117,9 +117,9 @@ impl Fallback {
         // A success is sorted out before anything is awaited, so that it need not be `Send` for the fallback's sake.
         quote_spanned! {here=>
             let #told = {
-                use #kinds::*;
+                use #kinds::Choice as _;
                 let __wt_end = __wt_end;
-                let __wt_kind = (&&&&&#returned::of(&__wt_end)).__wt_kind();
+                let __wt_kind = (&&&&&#returned(&__wt_end)).__wt_kind();
                 #weighed
                 match #settle(&__wt_kind, &mut __wt_call, __wt_end) {
                     ::core::result::Result::Ok(__wt_whole) => return __wt_whole,
@@ -137,8 +137,13 @@ fn weighed(plan: &Plan, paths: &Paths<'_>) -> Option<TokenStream> {
     let (here, fallback) = (Span::mixed_site(), plan.fallback.as_ref()?);
     // The most recent success is there at once, or it is not there.
     let in_time = (plan.deadline.is_some() && fallback.last_good.is_none()).then(|| {
-        let carrier = paths.carrier(here);
-        quote_spanned!(here=> let __wt_terms = __wt_terms.within((&&#carrier::of(&__wt_kind)).__wt_carry());)
+        let (kinds, carrier) = (paths.kinds(here), paths.carrier(here));
+        quote_spanned! {here=>
+            let __wt_terms = {
+                use #kinds::{Carries as _, CarriesNothing as _};
+                __wt_terms.within((&&#carrier::of(&__wt_kind)).__wt_carry())
+            };
+        }
     });
     if fallback.passes == Passes::Nothing {
         let bounded = paths.bounded(here);

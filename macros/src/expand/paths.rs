@@ -12,21 +12,54 @@
 //! - Paths begin with `::` or with what the user gave as `crate`.
 //! - Local names begin with `__wt_` and carry the macro's own hygiene: a user's local of the same name is another one.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream};
+use quote::{ToTokens, TokenStreamExt};
 use syn::Path;
 
 /// The runtime as seen from the user's function.
 pub(super) struct Paths<'a>(pub(super) &'a Path);
 
+/// One of its names, at a place. Written token by token straight into the expansion: made into a stream of its own first,
+/// a path would have to be handed to the compiler and taken back wherever it is named.
+#[derive(Clone, Copy)]
+pub(super) struct Name<'a> {
+    runtime: &'a Path,
+    parts: &'static [&'static str],
+    at: Span,
+}
+
+impl ToTokens for Name<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let at = ours(self.at);
+        for (index, segment) in self.runtime.segments.iter().enumerate() {
+            if index > 0 || self.runtime.leading_colon.is_some() {
+                colons(at, tokens);
+            }
+            // Moved to the place, without a change of what it means.
+            let mut ident = segment.ident.clone();
+            ident.set_span(ident.span().located_at(at));
+            tokens.append(ident);
+        }
+        for part in ["__private"].iter().chain(self.parts) {
+            colons(at, tokens);
+            tokens.append(Ident::new(part, at));
+        }
+    }
+}
+
+fn colons(at: Span, tokens: &mut TokenStream) {
+    for spacing in [Spacing::Joint, Spacing::Alone] {
+        let mut colon = Punct::new(':', spacing);
+        colon.set_span(at);
+        tokens.append(colon);
+    }
+}
+
 macro_rules! names {
     ($($function:ident => $($part:ident)::+;)+) => {
-        impl Paths<'_> {
-            $(pub(super) fn $function(&self, at: Span) -> TokenStream {
-                let at = ours(at);
-                let parts = quote_spanned!(at=> ::__private$(::$part)+);
-                let runtime = located(self.0.to_token_stream(), at);
-                quote!(#runtime #parts)
+        impl<'a> Paths<'a> {
+            $(pub(super) fn $function(&self, at: Span) -> Name<'a> {
+                Name { runtime: self.0, parts: &[$(stringify!($part)),+], at }
             })+
         }
     };
@@ -34,9 +67,7 @@ macro_rules! names {
 
 names! {
     site => Site;
-    declaration => Declaration;
-    timeout => timeout::Config;
-    deadline => deadline::Config;
+    setting => Setting;
     bulkhead => bulkhead::Config;
     rate_enabled => rate_enabled;
     rate => rate::Config;
@@ -67,7 +98,8 @@ names! {
     keys => keys;
     key_of => keys::KeyOf;
     kinds => kinds;
-    returned => Returned;
+    returned_by => Returned::by;
+    returned_of => Returned::of;
     asking => asking;
     last_good => last_good;
     retry_any => retry_any;
@@ -102,17 +134,4 @@ pub(super) fn local(name: &str, at: Span) -> Ident {
 /// The place of `at` with the names of the macro.
 pub(super) fn ours(at: Span) -> Span {
     Span::mixed_site().located_at(at)
-}
-
-/// Moves `tokens` to `at` without changing what they mean.
-fn located(tokens: TokenStream, at: Span) -> TokenStream {
-    let place = |mut tree: TokenTree| {
-        let span = tree.span().located_at(at);
-        if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), located(group.stream(), at)).into();
-        }
-        tree.set_span(span);
-        tree
-    };
-    tokens.into_iter().map(place).collect()
 }

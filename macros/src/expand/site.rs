@@ -5,6 +5,9 @@
 //! is one per function and not one per instantiation; a generic function is one site, as its bulkhead's name is one
 //! name.
 //!
+//! What an attribute says goes over as a list of settings, one enum value each. It could be a chain of setters; but all that
+//! stands in a static's initialiser is looked through by the compiler for every annotated function, and calls are the dearest.
+//!
 //! Only what was written is stated. A default that were copied here would be frozen into every binary and could not be
 //! told apart from a decision.
 //!
@@ -15,7 +18,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::paths::Paths;
+use super::paths::{Name, Paths};
 use crate::parse::backoff::{Backoff, Curve, Jitter};
 use crate::parse::breaker::Window;
 use crate::parse::bulkhead::{Bulkhead, Slots};
@@ -32,88 +35,118 @@ use crate::plan::{Breaker, Fallback, Origin, Plan, Retry};
 /// `static __WT_SITE: Site = …;` and its entry in the link-time list.
 pub(super) fn declare(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
-    let (site, declaration, list) = (paths.site(here), paths.declaration(here), paths.list(here));
+    let (site, list) = (paths.site(here), paths.list(here));
     let name = &plan.name;
     // `line!` counts where its outermost invocation stands: with these names it is the user's line, with the macro's
     // it would be the attribute's.
     let line = quote_spanned!(plan.item.sig.ident.span()=> ::core::line!());
-    let strategies = strategies(plan, paths);
+    let settings = settings(plan, paths);
     quote_spanned! {here=>
-        static __WT_SITE: #site = #site::new(
-            #declaration::new(#name, ::core::module_path!(), ::core::file!(), #line) #strategies
-        );
+        static __WT_SITE: #site = #site::of(#name, ::core::module_path!(), ::core::file!(), #line, [#settings]);
         #list!(__WT_SITE);
     }
 }
 
-fn strategies(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
+/// What was written, one element each.
+fn settings(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     let here = Span::mixed_site();
-    let mut calls = TokenStream::new();
+    let setting = paths.setting(here);
+    let mut all = TokenStream::new();
     if let Some(nanos) = plan.timeout {
-        let config = paths.timeout(here);
-        calls.extend(quote_spanned!(here=> .timeout(#config::new(#nanos))));
+        all.extend(quote_spanned!(here=> #setting::Timeout(#nanos),));
     }
     if let Some(nanos) = plan.deadline {
-        let config = paths.deadline(here);
-        calls.extend(quote_spanned!(here=> .deadline(#config::new(#nanos))));
+        all.extend(quote_spanned!(here=> #setting::Deadline(#nanos),));
     }
     let keyed = plan.key.as_ref().map(|_| quote!(.keyed()));
     if let Some(bulkhead) = &plan.bulkhead {
-        let config = self::bulkhead(bulkhead, &paths.bulkhead(here));
-        let guards = plan.guards.as_ref().map(|pool| quote!(.guards(#pool)));
-        calls.extend(quote_spanned!(here=> .bulkhead(#config #keyed #guards)));
+        match (plain(bulkhead), &plan.guards, &keyed) {
+            (Some((slots, queue)), None, None) => {
+                let name = &bulkhead.name;
+                all.extend(quote_spanned!(here=> #setting::Slots(#name, #slots, #queue),));
+            }
+            _ => {
+                let config = self::bulkhead(bulkhead, paths.bulkhead(here));
+                let guards = plan.guards.as_ref().map(|pool| quote!(.guards(#pool)));
+                all.extend(quote_spanned!(here=> #setting::Bulkhead(#config #keyed #guards),));
+            }
+        }
     }
     if let Some(isolate) = &plan.isolate {
-        let config = threads(&isolate.threads, &paths.isolate(here));
-        calls.extend(quote_spanned!(here=> .isolate(#config)));
+        let config = threads(&isolate.threads, paths.isolate(here));
+        all.extend(quote_spanned!(here=> #setting::Isolate(#config),));
     }
     if let Some((at, rate)) = &plan.rate {
         let config = self::rate(rate, keyed.as_ref(), *at, paths);
-        calls.extend(quote_spanned!(here=> .rate(#config)));
+        all.extend(quote_spanned!(here=> #setting::Rate(#config),));
     }
     if let Some(breaker) = &plan.breaker {
-        let config = self::breaker(breaker, &paths.breaker(here));
-        calls.extend(quote_spanned!(here=> .breaker(#config)));
+        let config = self::breaker(breaker, paths.breaker(here));
+        all.extend(quote_spanned!(here=> #setting::Breaker(#config),));
     }
     if let Some(retry) = &plan.retry {
-        let config = self::retry(retry, &paths.retry(here));
-        calls.extend(quote_spanned!(here=> .retry(#config)));
+        let times = retry.times;
+        let more = more_of_retry(retry);
+        if more.is_empty() {
+            all.extend(quote_spanned!(here=> #setting::Retries(#times),));
+        } else {
+            let config = paths.retry(here);
+            all.extend(quote_spanned!(here=> #setting::Retry(#config::new(#times) #more),));
+        }
     }
     if let Some(hedge) = &plan.hedge {
-        let config = self::hedge(hedge.when, &paths.hedge(here));
-        calls.extend(quote_spanned!(here=> .hedge(#config)));
+        let config = self::hedge(hedge.when, paths.hedge(here));
+        all.extend(quote_spanned!(here=> #setting::Hedge(#config),));
     }
     if let Some(fallback) = &plan.fallback {
-        let config = self::fallback(fallback, &paths.fallback(here));
-        calls.extend(quote_spanned!(here=> .fallback(#config)));
+        let more = more_of_fallback(fallback);
+        if more.is_empty() {
+            all.extend(quote_spanned!(here=> #setting::FallsBack,));
+        } else {
+            let config = paths.fallback(here);
+            all.extend(quote_spanned!(here=> #setting::Fallback(#config::new() #more),));
+        }
     }
     if let Some((_, tail)) = &plan.tail {
-        let config = self::tail(tail, &paths.tail(here));
-        calls.extend(quote_spanned!(here=> .tail(#config)));
+        let config = self::tail(tail, paths.tail(here));
+        all.extend(quote_spanned!(here=> #setting::Tail(#config),));
     }
     if plan.idempotent {
-        calls.extend(quote_spanned!(here=> .idempotent()));
+        all.extend(quote_spanned!(here=> #setting::Idempotent,));
     }
     if matches!(plan.item.shape.kind, Kind::Plain) {
-        calls.extend(quote_spanned!(here=> .plain()));
+        all.extend(quote_spanned!(here=> #setting::Plain,));
     }
-    calls.extend(observing(&plan.observe, &paths.observe(here)));
-    calls
+    if let Some(observe) = observing(&plan.observe, paths.observe(here)) {
+        all.extend(quote_spanned!(here=> #setting::Observing(#observe),));
+    }
+    all
 }
 
 /// What only observes, if anything does.
-fn observing(mode: &Mode, observe: &TokenStream) -> TokenStream {
+fn observing(mode: &Mode, observe: Name<'_>) -> Option<TokenStream> {
     match mode {
-        Mode::Whole { observes: true } => quote!(.observing(#observe::ALL)),
+        Mode::Whole { observes: true } => Some(quote!(#observe::ALL)),
         Mode::Each(each) if !each.is_empty() => {
             let words = each.iter().map(|(strategy, _)| Ident::new(strategy.word(), Span::mixed_site()));
-            quote!(.observing(#observe::NONE #(.#words())*))
+            Some(quote!(#observe::NONE #(.#words())*))
         }
-        Mode::Whole { observes: false } | Mode::Each(_) => TokenStream::new(),
+        Mode::Whole { observes: false } | Mode::Each(_) => None,
     }
 }
 
-fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {
+/// Slots and queue of a bulkhead of which nothing else is said.
+fn plain(bulkhead: &Bulkhead) -> Option<(u32, u32)> {
+    let declared = bulkhead.declared.as_ref()?;
+    match declared.slots {
+        Slots::Fixed(slots) if declared.wait.is_none() && declared.total.is_none() => {
+            Some((slots, declared.queue.unwrap_or(0)))
+        }
+        _ => None,
+    }
+}
+
+fn bulkhead(bulkhead: &Bulkhead, config: Name<'_>) -> TokenStream {
     let name = &bulkhead.name;
     let Some(declared) = &bulkhead.declared else {
         return quote!(#config::join(#name));
@@ -133,7 +166,7 @@ fn bulkhead(bulkhead: &Bulkhead, config: &TokenStream) -> TokenStream {
     quote!(#declaration #queue #wait #total #fleet)
 }
 
-fn threads(threads: &Threads, config: &TokenStream) -> TokenStream {
+fn threads(threads: &Threads, config: Name<'_>) -> TokenStream {
     let name = &threads.name;
     let Some(declared) = &threads.declared else {
         return quote!(#config::join(#name));
@@ -165,7 +198,7 @@ fn rate(rate: &Rate, keyed: Option<&TokenStream>, at: Span, paths: &Paths<'_>) -
     quote_spanned!(super::paths::ours(at)=> #enabled!(#made #keyed))
 }
 
-fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {
+fn breaker(breaker: &Breaker, config: Name<'_>) -> TokenStream {
     let origin = match &breaker.origin {
         Origin::Own => quote!(#config::own()),
         Origin::Named(name) => quote!(#config::named(#name)),
@@ -192,8 +225,8 @@ fn breaker(breaker: &Breaker, config: &TokenStream) -> TokenStream {
     quote!(#origin #window #failures #min_calls #slow #slow_rate #cooldown #probes #marks)
 }
 
-fn retry(retry: &Retry, config: &TokenStream) -> TokenStream {
-    let times = retry.times;
+/// What is said of retries besides their number.
+fn more_of_retry(retry: &Retry) -> TokenStream {
     let backoff = retry.backoff.map(backoff);
     let max_duration = retry.max_duration.map(|nanos| quote!(.max_duration(#nanos)));
     let budget = retry.budget.as_ref().map(|budget| match budget {
@@ -218,10 +251,10 @@ fn retry(retry: &Retry, config: &TokenStream) -> TokenStream {
         (named(Word::Open), quote!(.on_open())),
     ];
     let marks: TokenStream = marks.into_iter().filter(|(set, _)| *set).map(|(_, mark)| mark).collect();
-    quote!(#config::new(#times) #backoff #max_duration #budget #marks)
+    quote!(#backoff #max_duration #budget #marks)
 }
 
-fn hedge(hedge: Hedge, config: &TokenStream) -> TokenStream {
+fn hedge(hedge: Hedge, config: Name<'_>) -> TokenStream {
     let after = match hedge.after {
         After::Fixed(nanos) => quote!(#config::fixed(#nanos)),
         After::Percentile(tenths) => quote!(#config::percentile(#tenths)),
@@ -230,14 +263,15 @@ fn hedge(hedge: Hedge, config: &TokenStream) -> TokenStream {
     quote!(#after #floor)
 }
 
-fn tail(tail: &Tail, config: &TokenStream) -> TokenStream {
+fn tail(tail: &Tail, config: Name<'_>) -> TokenStream {
     let share = Literal::f64_suffixed(tail.share);
     let runs = tail.runs.map(|runs| quote!(.runs(#runs)));
     let cap = tail.cap.map(|nanos| quote!(.cap(#nanos)));
     quote!(#config::new(#share) #runs #cap)
 }
 
-fn fallback(fallback: &Fallback, config: &TokenStream) -> TokenStream {
+/// What is said of a fallback besides that there is one.
+fn more_of_fallback(fallback: &Fallback) -> TokenStream {
     let last_good = fallback.last_good.map(|nanos| quote!(.last_good(#nanos)));
     let keyed = fallback.keyed.then(|| quote!(.keyed()));
     let limit = fallback.limit.map(|calls| quote!(.limit(#calls)));
@@ -254,7 +288,7 @@ fn fallback(fallback: &Fallback, config: &TokenStream) -> TokenStream {
         });
         quote!(.on_nothing() #(#words)*)
     });
-    quote!(#config::new() #last_good #keyed #on #limit #errors_alone)
+    quote!(#last_good #keyed #on #limit #errors_alone)
 }
 
 fn backoff(backoff: Backoff) -> TokenStream {

@@ -67,10 +67,10 @@ fn a_method_has_the_last_word_key_by_key() {
     );
     assert_eq!(messages, Vec::<String>::new());
     let (more, less) = rest.split_once("fn less").expect("two methods");
-    assert!(more.contains("new (1000000000u64)") && more.contains("Config :: new (3u32)"), "{more}");
-    assert!(more.contains("breaker") && more.contains(". idempotent ()"), "{more}");
-    assert!(less.contains("new (2000000000u64)") && less.contains("Config :: new (1u32)"), "{less}");
-    assert!(!less.contains("breaker") && !less.contains(". idempotent ()"), "{less}");
+    assert!(more.contains("Timeout (1000000000u64)") && more.contains("Config :: new (3u32)"), "{more}");
+    assert!(more.contains("breaker") && more.contains("Setting :: Idempotent"), "{more}");
+    assert!(less.contains("Timeout (2000000000u64)") && less.contains("Retries (1u32)"), "{less}");
+    assert!(!less.contains("breaker") && !less.contains("Setting :: Idempotent"), "{less}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_blocks_mode_is_a_default_and_a_methods_own_replaces_it_as_a_whole() {
     assert!(messages.is_empty(), "{messages:?}");
     let methods: Vec<_> = rest.split("async fn ").skip(1).map(|method| method.replace(' ', "")).collect();
     let observing = |at: usize| {
-        let (_, after) = methods[at].split_once(".observing(::watertight::__private::Observe::")?;
+        let (_, after) = methods[at].split_once("Observing(::watertight::__private::Observe::")?;
         after.split_once(')').map(|(words, _)| words.to_owned())
     };
     assert_eq!(observing(0).as_deref(), Some("NONE.bulkhead("));

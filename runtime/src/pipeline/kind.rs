@@ -6,6 +6,9 @@
 //! specialisation: `(&&&&&Returned::by(&body)).__wt_kind()` finds the implementation that needs the fewest references, the
 //! most special one first, and what comes back is a tag of no size, whose type holds all three answers.
 //!
+//! All of them are of one trait. Where the look-up passes by a step it tries each trait in scope that has a method of that name;
+//! one trait per answer would be five to try instead of one.
+//!
 //! One look-up and one tag per function is not only shorter to read than a closure for each question. Every expression
 //! in generated code is type-checked in every annotated function, and method look-ups cost the most of all.
 //!
@@ -317,18 +320,19 @@ impl<K: Kind, J: Fn(Verdict, &K::Whole) -> Verdict> Kind for Asking<K, J> {
     }
 }
 
-/// One trait per answer. Their one method has a name that no trait of the user's has.
-macro_rules! kinds {
-    ($($choice:ident: [$($generic:tt)+] $for:ty => $kind:ty, $make:expr;)+) => {
-        $(/// One of the answers.
-        pub trait $choice {
-            /// The tag's type.
-            type Kind;
-            /// The tag.
-            fn __wt_kind(&self) -> Self::Kind;
-        }
+/// Where the compiler looks for the answer. One trait for all of them: where the look-up passes by a step, it has one
+/// candidate to try there and not five. The name of its method is one that no trait of the user's has.
+pub trait Choice {
+    /// The tag's type.
+    type Kind;
+    /// The tag.
+    fn __wt_kind(&self) -> Self::Kind;
+}
 
-        impl<$($generic)+> $choice for $for {
+/// One answer per type that the look-up comes by.
+macro_rules! kinds {
+    ($([$($generic:tt)+] $for:ty => $kind:ty, $make:expr;)+) => {
+        $(impl<$($generic)+> Choice for $for {
             type Kind = $kind;
 
             #[inline]
@@ -341,26 +345,26 @@ macro_rules! kinds {
 
 #[cfg(not(feature = "testing"))]
 kinds! {
-    SaidAndKept: [T, E: Classify + Into<BoxError>] &&&&Returned<Result<T, E>> => Errs<T, E, Said, Said, Unsaid>, Errs(PhantomData, PhantomData);
-    SaidOnly: [T, E: Classify] &&&Returned<Result<T, E>> => Errs<T, E, Said, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
-    KeptOnly: [T, E: Into<BoxError>] &&Returned<Result<T, E>> => Errs<T, E, Unsaid, Said, Unsaid>, Errs(PhantomData, PhantomData);
-    NeitherOfThem: [T, E] &Returned<Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
-    NoErrors: [R] Returned<R> => Never<R>, Never(PhantomData);
+    [T, E: Classify + Into<BoxError>] &&&&Returned<Result<T, E>> => Errs<T, E, Said, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    [T, E: Classify] &&&Returned<Result<T, E>> => Errs<T, E, Said, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    [T, E: Into<BoxError>] &&Returned<Result<T, E>> => Errs<T, E, Unsaid, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    [T, E] &Returned<Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    [R] Returned<R> => Never<R>, Never(PhantomData);
 }
 
 // A fourth question, for tests alone, takes as many answers again. They come first, in the places that generated code asks
 // by reference; the others move down to where the compiler gets by dereferencing.
 #[cfg(feature = "testing")]
 kinds! {
-    AllThree: [T, E: Injectable + Classify + Into<BoxError>] &&&&Returned<Result<T, E>> => Errs<T, E, Said, Said, Said>, Errs(PhantomData, PhantomData);
-    StruckAndSaid: [T, E: Injectable + Classify] &&&Returned<Result<T, E>> => Errs<T, E, Said, Unsaid, Said>, Errs(PhantomData, PhantomData);
-    StruckAndKept: [T, E: Injectable + Into<BoxError>] &&Returned<Result<T, E>> => Errs<T, E, Unsaid, Said, Said>, Errs(PhantomData, PhantomData);
-    StruckOnly: [T, E: Injectable] &Returned<Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Said>, Errs(PhantomData, PhantomData);
-    SaidAndKept: [T, E: Classify + Into<BoxError>] Returned<Result<T, E>> => Errs<T, E, Said, Said, Unsaid>, Errs(PhantomData, PhantomData);
-    SaidOnly: [T, E: Classify] Further<1, Result<T, E>> => Errs<T, E, Said, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
-    KeptOnly: [T, E: Into<BoxError>] Further<2, Result<T, E>> => Errs<T, E, Unsaid, Said, Unsaid>, Errs(PhantomData, PhantomData);
-    NeitherOfThem: [T, E] Further<3, Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
-    NoErrors: [R] Further<4, R> => Never<R>, Never(PhantomData);
+    [T, E: Injectable + Classify + Into<BoxError>] &&&&Returned<Result<T, E>> => Errs<T, E, Said, Said, Said>, Errs(PhantomData, PhantomData);
+    [T, E: Injectable + Classify] &&&Returned<Result<T, E>> => Errs<T, E, Said, Unsaid, Said>, Errs(PhantomData, PhantomData);
+    [T, E: Injectable + Into<BoxError>] &&Returned<Result<T, E>> => Errs<T, E, Unsaid, Said, Said>, Errs(PhantomData, PhantomData);
+    [T, E: Injectable] &Returned<Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Said>, Errs(PhantomData, PhantomData);
+    [T, E: Classify + Into<BoxError>] Returned<Result<T, E>> => Errs<T, E, Said, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    [T, E: Classify] Further<1, Result<T, E>> => Errs<T, E, Said, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    [T, E: Into<BoxError>] Further<2, Result<T, E>> => Errs<T, E, Unsaid, Said, Unsaid>, Errs(PhantomData, PhantomData);
+    [T, E] Further<3, Result<T, E>> => Errs<T, E, Unsaid, Unsaid, Unsaid>, Errs(PhantomData, PhantomData);
+    [R] Further<4, R> => Never<R>, Never(PhantomData);
 }
 
 /// A return type, so many steps further down.

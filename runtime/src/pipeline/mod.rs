@@ -57,9 +57,7 @@ pub(crate) use call::Start;
 pub use end::{CarriesRefusals, End, Passes, PassesRefusals, Refusable};
 pub use isolated::{Entered, enter, isolated};
 pub use keyed::Key;
-#[cfg(feature = "testing")]
-pub use kind::{AllThree, StruckAndKept, StruckAndSaid, StruckOnly};
-pub use kind::{KeptOnly, Kind, NeitherOfThem, NoErrors, Returned, SaidAndKept, SaidOnly, asking};
+pub use kind::{Choice, Kind, Returned, asking};
 pub use last_good::last_good;
 pub use race::race;
 pub use run::{attempt, once};

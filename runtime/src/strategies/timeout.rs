@@ -21,13 +21,13 @@ use crate::call::context::Deadline;
 
 /// What a site declares: the longest one attempt may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub(crate) struct Config {
     nanos: u64,
 }
 
 impl Config {
     /// A limit in nanoseconds; the attribute refuses zero.
-    pub const fn new(nanos: u64) -> Self {
+    pub(crate) const fn new(nanos: u64) -> Self {
         Self { nanos }
     }
 

@@ -2,13 +2,13 @@
 
 /// The length of the scope a call opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub(crate) struct Config {
     nanos: u64,
 }
 
 impl Config {
     /// A length in nanoseconds; the attribute refuses zero.
-    pub const fn new(nanos: u64) -> Self {
+    pub(crate) const fn new(nanos: u64) -> Self {
         Self { nanos }
     }
 

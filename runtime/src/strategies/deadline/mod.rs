@@ -28,7 +28,7 @@ mod decide;
 mod estimate;
 mod scope;
 
-pub use config::Config;
+pub(crate) use config::Config;
 pub(crate) use decide::{Start, Turn, decide};
 pub(crate) use estimate::{Limits, estimate};
 pub(crate) use scope::Carried;
