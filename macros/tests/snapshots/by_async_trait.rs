@@ -26,15 +26,17 @@ impl Guarded {
                 __arg2
             };
             let __ret: Result<String, AppError> = {
-                static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-                    ::watertight::__private::Declaration::new(
-                            "get",
-                            ::core::module_path!(),
-                            ::core::file!(),
-                            ::core::line!(),
-                        )
-                        .breaker(::watertight::__private::breaker::Config::own())
-                        .retry(::watertight::__private::retry::Config::new(1u32)),
+                static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+                    "get",
+                    ::core::module_path!(),
+                    ::core::file!(),
+                    ::core::line!(),
+                    [
+                        ::watertight::__private::Setting::Breaker(
+                            ::watertight::__private::breaker::Config::own(),
+                        ),
+                        ::watertight::__private::Setting::Retries(1u32),
+                    ],
                 );
                 ::watertight::__private::list!(__WT_SITE);
                 let mut __wt_call = ::core::pin::pin!(
@@ -67,7 +69,7 @@ impl Guarded {
                         })
                     );
                     let __wt_kind = {
-                        use ::watertight::__private::kinds::*;
+                        use ::watertight::__private::kinds::Choice as _;
                         (&&&&&::watertight::__private::Returned::by(&__wt_body))
                             .__wt_kind()
                     };

@@ -1,41 +1,35 @@
 async fn f() -> Result<Vec<u8>, AppError> {
-    static __WT_SITE: crate::facade::watertight::__private::Site = crate::facade::watertight::__private::Site::new(
-        crate::facade::watertight::__private::Declaration::new(
-                "recs",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(
-                crate::facade::watertight::__private::timeout::Config::new(300000000u64),
-            )
-            .deadline(
-                crate::facade::watertight::__private::deadline::Config::new(
-                    2000000000u64,
-                ),
-            )
-            .bulkhead(
+    static __WT_SITE: crate::facade::watertight::__private::Site = crate::facade::watertight::__private::Site::of(
+        "recs",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            crate::facade::watertight::__private::Setting::Timeout(300000000u64),
+            crate::facade::watertight::__private::Setting::Deadline(2000000000u64),
+            crate::facade::watertight::__private::Setting::Bulkhead(
                 crate::facade::watertight::__private::bulkhead::Config::new("recs", 8u32)
                     .queue(16u32)
                     .wait(100000000u64),
-            )
-            .breaker(
+            ),
+            crate::facade::watertight::__private::Setting::Breaker(
                 crate::facade::watertight::__private::breaker::Config::named("recs")
                     .window(50u32)
                     .failures(0.2f64)
                     .min_calls(10u32)
                     .cooldown(5000000000u64)
                     .probes(2u32),
-            )
-            .retry(
+            ),
+            crate::facade::watertight::__private::Setting::Retry(
                 crate::facade::watertight::__private::retry::Config::new(3u32)
                     .backoff(50000000u64, 2000000000u64)
                     .budget(0.1f64, 5f64)
                     .on_timeout()
                     .on_full(),
-            )
-            .fallback(crate::facade::watertight::__private::fallback::Config::new())
-            .idempotent(),
+            ),
+            crate::facade::watertight::__private::Setting::FallsBack,
+            crate::facade::watertight::__private::Setting::Idempotent,
+        ],
     );
     crate::facade::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -49,7 +43,7 @@ async fn f() -> Result<Vec<u8>, AppError> {
             load(). await } })
         );
         let __wt_kind = {
-            use crate::facade::watertight::__private::kinds::*;
+            use crate::facade::watertight::__private::kinds::Choice as _;
             (&&&&&crate::facade::watertight::__private::Returned::by(&__wt_body))
                 .__wt_kind()
         };
@@ -76,18 +70,23 @@ async fn f() -> Result<Vec<u8>, AppError> {
         }
     };
     let (__wt_kind, __wt_failure, __wt_terms) = {
-        use crate::facade::watertight::__private::kinds::*;
+        use crate::facade::watertight::__private::kinds::Choice as _;
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&crate::facade::watertight::__private::Returned::of(
             &__wt_end,
         ))
             .__wt_kind();
         let __wt_terms = crate::facade::watertight::__private::bounded(&__wt_kind);
-        let __wt_terms = __wt_terms
-            .within(
-                (&&crate::facade::watertight::__private::Carrier::of(&__wt_kind))
-                    .__wt_carry(),
-            );
+        let __wt_terms = {
+            use crate::facade::watertight::__private::kinds::{
+                Carries as _, CarriesNothing as _,
+            };
+            __wt_terms
+                .within(
+                    (&&crate::facade::watertight::__private::Carrier::of(&__wt_kind))
+                        .__wt_carry(),
+                )
+        };
         match crate::facade::watertight::__private::settle(
             &__wt_kind,
             &mut __wt_call,

@@ -4,15 +4,15 @@ async fn get(
     #[cfg(test)]
     other: Body,
 ) -> Result<Vec<u8>, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "get",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .fallback(::watertight::__private::fallback::Config::new()),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "get",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Timeout(300000000u64),
+            ::watertight::__private::Setting::FallsBack,
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -27,13 +27,13 @@ async fn get(
             __wt_return; } '__wt_body : { load(& name, page). await } })
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await
     };
     let (__wt_kind, __wt_failure) = {
-        use ::watertight::__private::kinds::*;
+        use ::watertight::__private::kinds::Choice as _;
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
             .__wt_kind();

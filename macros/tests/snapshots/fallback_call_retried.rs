@@ -1,13 +1,13 @@
 async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "get",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .retry(::watertight::__private::retry::Config::new(1u32))
-            .fallback(::watertight::__private::fallback::Config::new()),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "get",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Retries(1u32),
+            ::watertight::__private::Setting::FallsBack,
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -27,7 +27,7 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
             load(name). await } })
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
@@ -44,7 +44,7 @@ async fn get(name: String, other: Body) -> Result<Vec<u8>, AppError> {
     let name = __wt_given_name.left();
     let _ = &name;
     let (__wt_kind, __wt_failure) = {
-        use ::watertight::__private::kinds::*;
+        use ::watertight::__private::kinds::Choice as _;
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
             .__wt_kind();

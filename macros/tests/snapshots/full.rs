@@ -1,18 +1,16 @@
 /// Documented.
 pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "recommendations",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .bulkhead(
-                ::watertight::__private::bulkhead::Config::new("recs", 8u32).queue(16u32),
-            )
-            .retry(::watertight::__private::retry::Config::new(2u32))
-            .fallback(::watertight::__private::fallback::Config::new()),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "recommendations",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Timeout(300000000u64),
+            ::watertight::__private::Setting::Slots("recs", 8u32, 16u32),
+            ::watertight::__private::Setting::Retries(2u32),
+            ::watertight::__private::Setting::FallsBack,
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -29,7 +27,7 @@ pub async fn recommendations(user: UserId) -> Result<Vec<Rec>, AppError> {
             fetch(user). await } })
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_whole) = ::watertight::__private::attempt_or(

@@ -5,20 +5,22 @@ impl Guarded {
         page: u32,
         text: &str,
     ) -> Result<Vec<u8>, AppError> {
-        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-            ::watertight::__private::Declaration::new(
-                    "get",
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .retry(::watertight::__private::retry::Config::new(1u32).on_timeout())
-                .hedge(
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+            "get",
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+            [
+                ::watertight::__private::Setting::Retry(
+                    ::watertight::__private::retry::Config::new(1u32).on_timeout(),
+                ),
+                ::watertight::__private::Setting::Hedge(
                     ::watertight::__private::hedge::Config::percentile(950u32)
                         .floor(10000000u64),
-                )
-                .fallback(::watertight::__private::fallback::Config::new())
-                .idempotent(),
+                ),
+                ::watertight::__private::Setting::FallsBack,
+                ::watertight::__private::Setting::Idempotent,
+            ],
         );
         ::watertight::__private::list!(__WT_SITE);
         let mut __wt_call = ::core::pin::pin!(
@@ -46,7 +48,7 @@ impl Guarded {
                 ::core::option::Option::Some(__wt_again(false))
             );
             let __wt_kind = {
-                use ::watertight::__private::kinds::*;
+                use ::watertight::__private::kinds::Choice as _;
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             let __wt_beside = (
@@ -69,7 +71,7 @@ impl Guarded {
         let name = __wt_given_name.left();
         let _ = &name;
         let (__wt_kind, __wt_failure) = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             let __wt_end = __wt_end;
             let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
                 .__wt_kind();

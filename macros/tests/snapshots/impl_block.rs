@@ -4,14 +4,12 @@ impl<T> Users<T> {
     /// Documented.
     #[must_use]
     pub async fn put(&mut self) -> Result<(), AppError> {
-        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-            ::watertight::__private::Declaration::new(
-                    "users.put",
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .timeout(::watertight::__private::timeout::Config::new(5000000000u64)),
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+            "users.put",
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+            [::watertight::__private::Setting::Timeout(5000000000u64)],
         );
         ::watertight::__private::list!(__WT_SITE);
         let mut __wt_call = ::core::pin::pin!(
@@ -25,7 +23,7 @@ impl<T> Users<T> {
                 __wt_return; } '__wt_body : { self.put_row(). await } })
             );
             let __wt_kind = {
-                use ::watertight::__private::kinds::*;
+                use ::watertight::__private::kinds::Choice as _;
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await
@@ -36,15 +34,15 @@ impl<T> Users<T> {
         )
     }
     async fn get(&self, id: u8) -> Result<u8, AppError> {
-        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-            ::watertight::__private::Declaration::new(
-                    "users.get",
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .timeout(::watertight::__private::timeout::Config::new(1000000000u64))
-                .retry(::watertight::__private::retry::Config::new(1u32)),
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+            "users.get",
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+            [
+                ::watertight::__private::Setting::Timeout(1000000000u64),
+                ::watertight::__private::Setting::Retries(1u32),
+            ],
         );
         ::watertight::__private::list!(__WT_SITE);
         let mut __wt_call = ::core::pin::pin!(
@@ -58,7 +56,7 @@ impl<T> Users<T> {
                 __wt_return; } '__wt_body : { load(id). await } })
             );
             let __wt_kind = {
-                use ::watertight::__private::kinds::*;
+                use ::watertight::__private::kinds::Choice as _;
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(

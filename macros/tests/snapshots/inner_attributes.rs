@@ -1,13 +1,11 @@
 async fn f() -> Result<(), AppError> {
     #![allow(unused)]
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "f",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(1000000000u64)),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "f",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [::watertight::__private::Setting::Timeout(1000000000u64)],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -21,7 +19,7 @@ async fn f() -> Result<(), AppError> {
             } })
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await

@@ -1,16 +1,16 @@
 async fn render(id: u64, mut name: String) -> Result<String, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "render",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(2000000000u64))
-            .isolate(
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "render",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Timeout(2000000000u64),
+            ::watertight::__private::Setting::Isolate(
                 ::watertight::__private::isolate::Config::new("reports", 4u32)
                     .queue(8u32),
             ),
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -31,7 +31,7 @@ async fn render(id: u64, mut name: String) -> Result<String, AppError> {
             __wt_return; } '__wt_body : { load(id, name). await } }))
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         break ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await;

@@ -1,14 +1,16 @@
 async fn render(id: u64, name: String) -> Result<String, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "render",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .isolate(::watertight::__private::isolate::Config::join("reports"))
-            .retry(::watertight::__private::retry::Config::new(1u32))
-            .fallback(::watertight::__private::fallback::Config::new()),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "render",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Isolate(
+                ::watertight::__private::isolate::Config::join("reports"),
+            ),
+            ::watertight::__private::Setting::Retries(1u32),
+            ::watertight::__private::Setting::FallsBack,
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -32,7 +34,7 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
             __wt_return; } '__wt_body : { load(id, name). await } }))
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(
@@ -49,7 +51,7 @@ async fn render(id: u64, name: String) -> Result<String, AppError> {
     let name = __wt_given_name.left();
     let _ = &name;
     let (__wt_kind, __wt_failure) = {
-        use ::watertight::__private::kinds::*;
+        use ::watertight::__private::kinds::Choice as _;
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
             .__wt_kind();

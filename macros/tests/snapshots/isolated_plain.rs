@@ -1,15 +1,17 @@
 pub fn render(id: u64) -> Result<String, AppError> {
     ::watertight::__private::wait(async move {
-        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-            ::watertight::__private::Declaration::new(
-                    "render",
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .timeout(::watertight::__private::timeout::Config::new(2000000000u64))
-                .isolate(::watertight::__private::isolate::Config::new("reports", 4u32))
-                .plain(),
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+            "render",
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+            [
+                ::watertight::__private::Setting::Timeout(2000000000u64),
+                ::watertight::__private::Setting::Isolate(
+                    ::watertight::__private::isolate::Config::new("reports", 4u32),
+                ),
+                ::watertight::__private::Setting::Plain,
+            ],
         );
         ::watertight::__private::list!(__WT_SITE);
         let mut __wt_call = ::core::pin::pin!(
@@ -30,7 +32,7 @@ pub fn render(id: u64) -> Result<String, AppError> {
                 __wt_return; } '__wt_body : { load(id) } }))
             );
             let __wt_kind = {
-                use ::watertight::__private::kinds::*;
+                use ::watertight::__private::kinds::Choice as _;
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             break ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind)

@@ -1,13 +1,17 @@
 async fn f() -> Result<(), AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "f",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .bulkhead(::watertight::__private::bulkhead::Config::join("recs"))
-            .breaker(::watertight::__private::breaker::Config::join("recs")),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "f",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Bulkhead(
+                ::watertight::__private::bulkhead::Config::join("recs"),
+            ),
+            ::watertight::__private::Setting::Breaker(
+                ::watertight::__private::breaker::Config::join("recs"),
+            ),
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -21,7 +25,7 @@ async fn f() -> Result<(), AppError> {
             await } })
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await

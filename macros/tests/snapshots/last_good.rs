@@ -1,16 +1,16 @@
 async fn rates(base: Currency) -> Result<Vec<Rate>, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "rates",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .fallback(
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "rates",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Timeout(300000000u64),
+            ::watertight::__private::Setting::Fallback(
                 ::watertight::__private::fallback::Config::new()
                     .last_good(60000000000u64),
             ),
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -23,7 +23,7 @@ async fn rates(base: Currency) -> Result<Vec<Rate>, AppError> {
         load(base). await } })
     );
     let __wt_kind = {
-        use ::watertight::__private::kinds::*;
+        use ::watertight::__private::kinds::Choice as _;
         (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
     };
     let (__wt_kind, __wt_fallback) = ::watertight::__private::last_good(

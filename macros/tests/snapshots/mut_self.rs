@@ -6,15 +6,17 @@ impl Guarded {
         #[cfg(test)]
         c: u8,
     ) -> Result<(), AppError> {
-        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-            ::watertight::__private::Declaration::new(
-                    "push",
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .breaker(::watertight::__private::breaker::Config::own())
-                .retry(::watertight::__private::retry::Config::new(1u32)),
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+            "push",
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+            [
+                ::watertight::__private::Setting::Breaker(
+                    ::watertight::__private::breaker::Config::own(),
+                ),
+                ::watertight::__private::Setting::Retries(1u32),
+            ],
         );
         ::watertight::__private::list!(__WT_SITE);
         let mut __wt_call = ::core::pin::pin!(
@@ -36,7 +38,7 @@ impl Guarded {
                 __wt_return; } '__wt_body : { self.0.push(item) } })
             );
             let __wt_kind = {
-                use ::watertight::__private::kinds::*;
+                use ::watertight::__private::kinds::Choice as _;
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(

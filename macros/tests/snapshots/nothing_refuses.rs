@@ -1,12 +1,14 @@
 async fn f() {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "f",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .retry(::watertight::__private::retry::Config::new(1u32).no_budget()),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "f",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Retry(
+                ::watertight::__private::retry::Config::new(1u32).no_budget(),
+            ),
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -19,7 +21,7 @@ async fn f() {
             () > { return __wt_return; } '__wt_body : { step(). await } })
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         if let ::core::option::Option::Some(__wt_end) = ::watertight::__private::attempt(

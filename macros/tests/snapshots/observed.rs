@@ -1,14 +1,16 @@
 async fn quote(id: u64, mut name: String) -> Result<String, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "quote",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .tail(::watertight::__private::tail::Config::new(0.02f64).runs(4u32))
-            .idempotent(),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "quote",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Timeout(300000000u64),
+            ::watertight::__private::Setting::Tail(
+                ::watertight::__private::tail::Config::new(0.02f64).runs(4u32),
+            ),
+            ::watertight::__private::Setting::Idempotent,
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -23,7 +25,7 @@ async fn quote(id: u64, mut name: String) -> Result<String, AppError> {
             __wt_return; } '__wt_body : { load(id, name). await } }))
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         ::watertight::__private::judged(

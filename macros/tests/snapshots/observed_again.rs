@@ -1,16 +1,20 @@
 async fn quote(id: u64, name: String) -> Result<String, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "quote",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .retry(::watertight::__private::retry::Config::new(1u32).on_timeout())
-            .fallback(::watertight::__private::fallback::Config::new())
-            .tail(::watertight::__private::tail::Config::new(0.02f64))
-            .idempotent(),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "quote",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Timeout(300000000u64),
+            ::watertight::__private::Setting::Retry(
+                ::watertight::__private::retry::Config::new(1u32).on_timeout(),
+            ),
+            ::watertight::__private::Setting::FallsBack,
+            ::watertight::__private::Setting::Tail(
+                ::watertight::__private::tail::Config::new(0.02f64),
+            ),
+            ::watertight::__private::Setting::Idempotent,
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -28,7 +32,7 @@ async fn quote(id: u64, name: String) -> Result<String, AppError> {
             __wt_return; } '__wt_body : { load(id, name). await } }))
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         ::watertight::__private::judged(
@@ -49,7 +53,7 @@ async fn quote(id: u64, name: String) -> Result<String, AppError> {
     let name = __wt_given_name.left();
     let _ = &name;
     let (__wt_kind, __wt_failure) = {
-        use ::watertight::__private::kinds::*;
+        use ::watertight::__private::kinds::Choice as _;
         let __wt_end = __wt_end;
         let __wt_kind = (&&&&&::watertight::__private::Returned::of(&__wt_end))
             .__wt_kind();

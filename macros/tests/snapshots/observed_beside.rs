@@ -1,15 +1,19 @@
 async fn quote(id: u64, name: String) -> Result<String, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "quote",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(300000000u64))
-            .hedge(::watertight::__private::hedge::Config::fixed(50000000u64))
-            .tail(::watertight::__private::tail::Config::new(0.02f64))
-            .idempotent(),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "quote",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [
+            ::watertight::__private::Setting::Timeout(300000000u64),
+            ::watertight::__private::Setting::Hedge(
+                ::watertight::__private::hedge::Config::fixed(50000000u64),
+            ),
+            ::watertight::__private::Setting::Tail(
+                ::watertight::__private::tail::Config::new(0.02f64),
+            ),
+            ::watertight::__private::Setting::Idempotent,
+        ],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -38,7 +42,7 @@ async fn quote(id: u64, name: String) -> Result<String, AppError> {
             ::core::option::Option::Some(__wt_again(false))
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         let __wt_errors = ::watertight::__private::errors_of(&__wt_kind);

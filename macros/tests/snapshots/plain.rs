@@ -1,12 +1,10 @@
 pub async fn get(id: u64) -> Result<Vec<u8>, AppError> {
-    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-        ::watertight::__private::Declaration::new(
-                "get",
-                ::core::module_path!(),
-                ::core::file!(),
-                ::core::line!(),
-            )
-            .timeout(::watertight::__private::timeout::Config::new(300000000u64)),
+    static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+        "get",
+        ::core::module_path!(),
+        ::core::file!(),
+        ::core::line!(),
+        [::watertight::__private::Setting::Timeout(300000000u64)],
     );
     ::watertight::__private::list!(__WT_SITE);
     let mut __wt_call = ::core::pin::pin!(
@@ -20,7 +18,7 @@ pub async fn get(id: u64) -> Result<Vec<u8>, AppError> {
             load(id). await } })
         );
         let __wt_kind = {
-            use ::watertight::__private::kinds::*;
+            use ::watertight::__private::kinds::Choice as _;
             (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
         };
         ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await

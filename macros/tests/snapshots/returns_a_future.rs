@@ -1,14 +1,12 @@
 fn get(a: &str) -> BoxFuture<'static, Result<String, AppError>> {
     let a = a.to_owned();
     async move {
-        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::new(
-            ::watertight::__private::Declaration::new(
-                    "get",
-                    ::core::module_path!(),
-                    ::core::file!(),
-                    ::core::line!(),
-                )
-                .timeout(::watertight::__private::timeout::Config::new(1000000000u64)),
+        static __WT_SITE: ::watertight::__private::Site = ::watertight::__private::Site::of(
+            "get",
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+            [::watertight::__private::Setting::Timeout(1000000000u64)],
         );
         ::watertight::__private::list!(__WT_SITE);
         let mut __wt_call = ::core::pin::pin!(
@@ -22,7 +20,7 @@ fn get(a: &str) -> BoxFuture<'static, Result<String, AppError>> {
                 __wt_return; } '__wt_body : { load(a). await } })
             );
             let __wt_kind = {
-                use ::watertight::__private::kinds::*;
+                use ::watertight::__private::kinds::Choice as _;
                 (&&&&&::watertight::__private::Returned::by(&__wt_body)).__wt_kind()
             };
             ::watertight::__private::once(&mut __wt_call, __wt_body, __wt_kind).await
