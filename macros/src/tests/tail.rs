@@ -43,7 +43,9 @@ fn a_share_and_what_bounds_it() {
 fn it_needs_a_limit_to_run_on_beyond_and_the_word_that_it_does_no_harm() {
     assert!(mistake("bulkhead = \"a:1\", idempotent, observe = \"2%\"").starts_with("this function has no `timeout`"));
     assert!(mistake("timeout = \"1s\", observe = \"2%\"").starts_with("an attempt that is observed runs on"));
-    assert!(mistake("timeout = \"1s\", idempotent, observe = \"2%/cap:1s\"").starts_with("the `cap` is reached before"));
+    assert!(
+        mistake("timeout = \"1s\", idempotent, observe = \"2%/cap:1s\"").starts_with("the `cap` is reached before")
+    );
     let only = mistake("timeout = \"1s\", idempotent, observe = \"2%\", mode(timeout = observe)");
     assert!(only.starts_with("the timeout only observes here"), "{only}");
     let isolated = mistake("timeout = \"1s\", idempotent, observe = \"2%\", isolate = \"reports:4\"");
@@ -55,11 +57,20 @@ fn it_needs_a_limit_to_run_on_beyond_and_the_word_that_it_does_no_harm() {
 fn what_may_run_on_owns_what_it_works_with() {
     let attribute = format!("{SAFE}, observe = \"2%\"");
     for (item, what) in [
-        ("async fn f(name: &str) -> Result<(), E> { go(name).await }", "so it cannot borrow its arguments\ntake a `String`"),
-        ("async fn f(&self) -> Result<(), E> { go(self).await }", "so it cannot borrow `self`\nwrite `self: Arc<Self>`"),
+        (
+            "async fn f(name: &str) -> Result<(), E> { go(name).await }",
+            "so it cannot borrow its arguments\ntake a `String`",
+        ),
+        (
+            "async fn f(&self) -> Result<(), E> { go(self).await }",
+            "so it cannot borrow `self`\nwrite `self: Arc<Self>`",
+        ),
     ] {
         let Err(all) = plan_on(&attribute, item) else { panic!("{item} was let through") };
         assert!(all.len() == 1 && all[0].contains(what), "{item}: {all:?}");
     }
-    assert!(plan_on(&attribute, "async fn f(self: Arc<Self>, name: &'static str) -> Result<(), E> { go(name).await }").is_ok());
+    assert!(
+        plan_on(&attribute, "async fn f(self: Arc<Self>, name: &'static str) -> Result<(), E> { go(name).await }")
+            .is_ok()
+    );
 }
