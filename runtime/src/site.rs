@@ -23,6 +23,7 @@ pub struct Site {
 
 impl Site {
     /// The site of a declaration.
+    #[allow(clippy::large_types_passed_by_value)] // it stays, in a static or a guard
     pub(crate) const fn new(declaration: Declaration) -> Self {
         // Evaluated once, and not for every annotated function.
         Self { declaration, tally: const { Tally::new() }, pipeline: const { OnceLock::new() } }

@@ -1,5 +1,7 @@
 //! `observe`: attempts that run on beyond their limit, so that the tail is known.
 
+#![allow(clippy::no_effect_underscore_binding)] // moved into a body, to see when it is dropped
+
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

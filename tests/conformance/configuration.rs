@@ -67,7 +67,7 @@ failing! {
 }
 
 mod typed {
-    use super::*;
+    use super::{AppError, Runs, TEST, ms, resilient, sleep};
 
     failing! {
         cf_02 [retry(5, backoff = "1ms..1ms", on = any, budget = off), idempotent]

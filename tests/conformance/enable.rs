@@ -111,7 +111,8 @@ fn wide(head: &str, on: bool) -> String {
 
 fn each(on: bool) -> String {
     let lines = |(site, strategies): (&str, &[&str])| {
-        strategies.iter().map(|it| format!("[site.{site}.{it}]\nenabled = {on}\n")).collect::<String>()
+        let line = |strategy: &&str| format!("[site.{site}.{strategy}]\nenabled = {on}\n");
+        strategies.iter().map(line).collect::<Vec<_>>().concat()
     };
     EACH.map(lines).concat()
 }

@@ -188,8 +188,8 @@ async fn the_buttons_of_the_page_change_what_they_say_and_show_where_it_is_set()
     assert_eq!(site.figure("timeout").map(|it| it.value.as_str()), Some("\"20s\""), "tried, and taken back");
     // Held open for everybody, and nobody is refused: it only observes.
     dash_pressed(false).await.unwrap();
-    let mode = watertight::settings::revert("site.dashboard::control::dash_pressed.mode", "test");
-    assert!(mode, "{:?}", in_force().iter().find(|it| it.identity.name == "dash_pressed"));
+    let taken_back = watertight::settings::revert("site.dashboard::control::dash_pressed.mode", "test");
+    assert!(taken_back, "{:?}", in_force().iter().find(|it| it.identity.name == "dash_pressed"));
     assert_eq!(dash_pressed(false).await.unwrap_err().kind(), Some(ErrorKind::BreakerOpen));
     for setting in
         ["site.dashboard::control::dash_pressed.breaker.force", "site.dashboard::control::dash_pressed.retry.enabled"]

@@ -64,7 +64,9 @@ async fn a_redis_that_is_stopped_for_ten_seconds_costs_no_call_more_than_equal_p
     let vendor = Vendor::open().await;
     let mut workers = eight(&redis, "recs", &vendor, |process| if process < 2 { 64 } else { 10 });
     warmed_up(&vendor, &mut workers).await;
-    workers.iter_mut().for_each(|worker| drop(worker.stands()));
+    for worker in &mut workers {
+        drop(worker.stands());
+    }
     redis.signal("STOP");
     // Until every lease has ended, and its calls.
     let at_first = vendor.most_in(ms(2_000)).await;
@@ -81,7 +83,10 @@ async fn a_redis_that_is_stopped_for_ten_seconds_costs_no_call_more_than_equal_p
     );
     assert!(at_first.max(later).max(again) <= LIMIT, "{at_first}, {later}, {again}");
     assert!(mean >= 56.0, "equal parts are used: {mean:.1}");
-    assert!(stand.iter().all(|it| it.source == "equal_part" && it.share == 8.0 && it.failures > 0), "{stand:?}");
+    assert!(
+        stand.iter().all(|it| it.source == "equal_part" && (it.share - 8.0).abs() < 1e-9 && it.failures > 0),
+        "{stand:?}"
+    );
     assert!(longest < 2_000, "the vendor's 200 ms and a busy machine, not the ten seconds: {longest} ms");
     assert!(after.iter().all(|it| it.source == "leased"), "{after:?}");
 }

@@ -86,7 +86,7 @@ fn configuration(target: &str, rules: &Path) -> String {
     )
 }
 
-async fn started(target: &str, rules: &str) -> Prometheus {
+fn started(target: &str, rules: &str) -> Prometheus {
     let folder = folder("outage");
     let file = folder.join("rules.yml");
     std::fs::write(&file, rules).expect("written");
@@ -182,7 +182,7 @@ async fn an_alert_fires_in_the_outage_names_who_suffers_and_is_gone_after() {
     let serving = Dashboard::new().serve("127.0.0.1:0").await.expect("loopback has a port");
     let watch = Monitoring::new().window(Duration::from_secs(4)).hold(Duration::from_secs(1));
     let rules = watch.only(|it| it.file.ends_with("outage.rs")).rules();
-    let prometheus = started(&serving.address().to_string(), &rules).await;
+    let prometheus = started(&serving.address().to_string(), &rules);
     let callers = load(4);
 
     prometheus.has_figures().await;

@@ -28,7 +28,7 @@ fn timeout_of(name: &str) -> (String, &'static str) {
     (timeout.value.trim_matches('"').to_owned(), timeout.origin.as_str())
 }
 
-fn took(error: Error) -> String {
+fn took(error: &Error) -> String {
     error
         .to_string()
         .split(' ')
@@ -37,17 +37,20 @@ fn took(error: Error) -> String {
         .to_owned()
 }
 
+/// What is written in the file, the environment and an override; the timeout in force, and where it comes from.
+type Row<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], Option<&'a str>, &'a str, &'a str);
+
 /// Every row of the table in `docs/settings.md`: what is written, and which of it holds for the one function.
 #[tokio::test(start_paused = true)]
 async fn the_table_of_precedence() {
-    let _world = World::open();
     const SITE: &str = "[site.\"settings::precedence::inner::prec_recs\"]\ntimeout = \"10ms\"\n";
     const INNER: &str = "[module.\"settings::precedence::inner\"]\ntimeout = \"20ms\"\n";
     const OUTER: &str = "[module.\"settings::precedence\"]\ntimeout = \"30ms\"\n";
     const ALL: &str = "[defaults]\ntimeout = \"40ms\"\n";
     const SITE_VARIABLE: (&str, &str) = ("WATERTIGHT_SITE__PREC_RECS__TIMEOUT", "11ms");
     const ALL_VARIABLE: (&str, &str) = ("WATERTIGHT_DEFAULTS__TIMEOUT", "41ms");
-    let rows: &[(&[&str], &[(&str, &str)], Option<&str>, &str, &str)] = &[
+    let _world = World::open();
+    let rows: &[Row] = &[
         (&[], &[], None, "1s", "code"),
         (&[ALL], &[], None, "40ms", "file"),
         (&[ALL, OUTER], &[], None, "30ms", "file"),
@@ -65,7 +68,7 @@ async fn the_table_of_precedence() {
             Override::of("site.prec_recs.timeout", *value).apply().unwrap();
         }
         assert_eq!(timeout_of("prec_recs"), ((*expected).to_owned(), *source), "row {number}");
-        assert_eq!(took(inner::prec_recs().await.unwrap_err()), *expected, "row {number}: and it holds");
+        assert_eq!(took(&inner::prec_recs().await.unwrap_err()), *expected, "row {number}: and it holds");
         revert_all("test");
     }
 }
@@ -74,7 +77,7 @@ async fn the_table_of_precedence() {
 async fn a_wide_scope_changes_what_is_declared_and_adds_nothing() {
     let _world = World::open();
     load("wide", "[defaults]\ndeadline = \"5ms\"\ntimeout = \"40ms\"\n").unwrap();
-    assert_eq!(took(prec_other().await.unwrap_err()), "40ms", "a deadline is not declared here");
+    assert_eq!(took(&prec_other().await.unwrap_err()), "40ms", "a deadline is not declared here");
 }
 
 #[tokio::test(start_paused = true)]
@@ -86,7 +89,7 @@ async fn a_key_that_is_gone_from_the_file_leaves_what_is_below_it() {
     assert_eq!(timeout_of("prec_other"), ("40ms".to_owned(), "file"));
     load("gone", "").unwrap();
     assert_eq!(timeout_of("prec_other"), ("2s".to_owned(), "code"));
-    assert_eq!(took(prec_other().await.unwrap_err()), "2s");
+    assert_eq!(took(&prec_other().await.unwrap_err()), "2s");
 }
 
 #[tokio::test]

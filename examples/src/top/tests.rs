@@ -81,6 +81,7 @@ fn view() -> View {
 }
 
 #[test]
+#[allow(clippy::needless_raw_string_hashes)] // as `UPDATE_EXPECT` writes them
 fn the_first_screen_fits_80_by_24() {
     expect_test::expect![[r#"
         watertight http://127.0.0.1:7878/  live, 30 calls/s, 5 harmed/s

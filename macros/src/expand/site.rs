@@ -60,16 +60,13 @@ fn settings(plan: &Plan, paths: &Paths<'_>) -> TokenStream {
     }
     let keyed = plan.key.as_ref().map(|_| quote!(.keyed()));
     if let Some(bulkhead) = &plan.bulkhead {
-        match (plain(bulkhead), &plan.guards, &keyed) {
-            (Some((slots, queue)), None, None) => {
-                let name = &bulkhead.name;
-                all.extend(quote_spanned!(here=> #setting::Slots(#name, #slots, #queue),));
-            }
-            _ => {
-                let config = self::bulkhead(bulkhead, paths.bulkhead(here));
-                let guards = plan.guards.as_ref().map(|pool| quote!(.guards(#pool)));
-                all.extend(quote_spanned!(here=> #setting::Bulkhead(#config #keyed #guards),));
-            }
+        if let (Some((slots, queue)), None, None) = (plain(bulkhead), &plan.guards, &keyed) {
+            let name = &bulkhead.name;
+            all.extend(quote_spanned!(here=> #setting::Slots(#name, #slots, #queue),));
+        } else {
+            let config = self::bulkhead(bulkhead, paths.bulkhead(here));
+            let guards = plan.guards.as_ref().map(|pool| quote!(.guards(#pool)));
+            all.extend(quote_spanned!(here=> #setting::Bulkhead(#config #keyed #guards),));
         }
     }
     if let Some(isolate) = &plan.isolate {

@@ -40,7 +40,7 @@ proptest! {
         let mut model: BTreeMap<(bool, usize), (usize, u64)> = BTreeMap::new();
         for (source, scope, is_timeout, figure) in written {
             let (key, value) =
-                if is_timeout { ("timeout", Value::Length(figure * MS)) } else { ("retry", Value::Whole(figure as u32)) };
+                if is_timeout { ("timeout", Value::Length(figure * MS)) } else { ("retry", Value::Whole(u32::try_from(figure).expect("a small one"))) };
             layers[source].insert(address(scope, key), Held { value, origin: Origin::Code });
             let known = model.entry((is_timeout, scope)).or_insert((source, figure));
             if source <= known.0 {
@@ -75,7 +75,7 @@ fn a_module_holds_those_in_it_and_no_neighbour_whose_name_begins_alike() {
 
 #[test]
 fn every_key_is_read_as_it_is_written_and_its_form_is_one() {
-    for key in KEYS.iter() {
+    for key in &KEYS {
         let (form, _) = key.form.split_once(" or ").unwrap_or((key.form, ""));
         let value = (key.read)(&Raw::word(form)).unwrap_or_else(|wrong| panic!("{}: {form}: {wrong:?}", key.name));
         let again = (key.read)(&Raw::word(&value.to_string())).expect("written as it is read");

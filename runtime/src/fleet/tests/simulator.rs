@@ -148,7 +148,6 @@ fn spawn<L: Limits>(name: usize, limits: L, way: Way, replicas: u32) -> JoinHand
 }
 
 struct Fleet {
-    whole: u32,
     network: Arc<Network>,
     processes: Vec<(Arc<Process>, Option<JoinHandle<()>>)>,
     ticks: usize,
@@ -165,7 +164,7 @@ impl Fleet {
             let task = spawn(name, House { whole, process: process.clone() }, way, size as u32);
             (process, Some(task))
         });
-        Self { whole, processes: processes.collect(), network, ticks: 0 }
+        Self { processes: processes.collect(), network, ticks: 0 }
     }
 
     fn want(&self, demand: impl Fn(usize) -> u32) {
