@@ -1,6 +1,6 @@
 //! The attribute of `watertight`. Use that crate: it re-exports the attribute, and its documentation holds the manual.
 //!
-//! In here: [`attribute`] is the whole way; tokens are read by `parse`, the rules between them are checked by `validate`, what is left is a `plan`, and
+//! In here: `attribute` is the whole way; tokens are read by `parse`, the rules between them are checked by `validate`, what is left is a `plan`, and
 //! `expand` writes it out. `block` does that for every method of an `impl`. `recover` sees to it that the item survives
 //! whatever goes wrong on the way.
 
