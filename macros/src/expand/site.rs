@@ -21,7 +21,7 @@ use quote::{quote, quote_spanned};
 use super::paths::{Name, Paths};
 use crate::parse::backoff::{Backoff, Curve, Jitter};
 use crate::parse::breaker::Window;
-use crate::parse::bulkhead::{Bulkhead, Slots};
+use crate::parse::bulkhead::{Bulkhead, Declared, Slots};
 use crate::parse::hedge::{After, Hedge};
 use crate::parse::isolate::Threads;
 use crate::parse::mode::Mode;
@@ -134,11 +134,10 @@ fn observing(mode: &Mode, observe: Name<'_>) -> Option<TokenStream> {
 
 /// Slots and queue of a bulkhead of which nothing else is said.
 fn plain(bulkhead: &Bulkhead) -> Option<(u32, u32)> {
-    let declared = bulkhead.declared.as_ref()?;
-    match declared.slots {
-        Slots::Fixed(slots) if declared.wait.is_none() && declared.total.is_none() => {
-            Some((slots, declared.queue.unwrap_or(0)))
-        }
+    // All of it is named here: a part that comes later must not be left out in silence.
+    let Declared { slots, queue, wait, total, fleet } = bulkhead.declared.as_ref()?;
+    match slots {
+        Slots::Fixed(slots) if wait.is_none() && total.is_none() && !fleet => Some((*slots, queue.unwrap_or(0))),
         _ => None,
     }
 }

@@ -37,6 +37,9 @@ shapes! {
     joins:
         r#"breaker = "recs", bulkhead = "recs""#
         "async fn f() -> Result<(), AppError> { step().await }"
+    shared_by_all_processes:
+        r#"bulkhead = "recs:64/queue:16/fleet", rate = "vendor:1000/s/fleet""#
+        "async fn f() -> Result<(), AppError> { step().await }"
     isolated:
         r#"isolate = "reports:4/queue:8", timeout = "2s""#
         "async fn render(id: u64, mut name: String) -> Result<String, AppError> { load(id, name).await }"
