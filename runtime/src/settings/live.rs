@@ -27,7 +27,7 @@ const KEPT: usize = 256;
 
 /// An override to be made. It is a setting, as a file has it, and stands above file and environment.
 ///
-/// ```
+/// ```standalone_crate
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), watertight::settings::Mistakes> {
 /// use std::time::Duration;

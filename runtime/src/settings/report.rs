@@ -76,7 +76,7 @@ impl fmt::Display for SiteInForce {
 
 /// Every function with the figures that are in force at it, and where each comes from.
 ///
-/// ```
+/// ```standalone_crate
 /// use watertight::{resilient, settings};
 ///
 /// #[resilient(timeout = "300ms")]
